@@ -24,7 +24,6 @@
 #include <dataflux/checkpoint/checkpoint_reader.hpp>
 #include <dataflux/checkpoint/checkpoint_sets.hpp>
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
-#include <dataflux/checkpoint/offset_writer.hpp>
 #include <dataflux/checkpoint/upload_file.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/dataset/sampler.hpp>

@@ -1,5 +1,4 @@
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
-#include <dataflux/checkpoint/offset_writer.hpp>
 #include <dataflux/checkpoint/upload_file.hpp>
 #include <dataflux/download/download_file.hpp>
 #include <dataflux/download/get_one.hpp>
@@ -147,9 +146,6 @@ TEST_CASE("fork: what the parent has begun stays the parent's", "[integration]")
   harness h;
   auto writer = h.writer();
   REQUIRE(writer.write(as_bytes(std::string_view("half"))));
-  auto offsets = dataflux::offset_writer::open(h.context, {.bucket = "bkt", .object = "v"}, 2);
-  REQUIRE(offsets);
-  REQUIRE(offsets->write_at(1, as_bytes(std::string_view("b"))));
   auto items = h.getter();
   REQUIRE(items.next());
   const auto inherited = [](const std::optional<error>& failure) {
@@ -160,26 +156,19 @@ TEST_CASE("fork: what the parent has begun stays the parent's", "[integration]")
       [&] {
         dataflux::completion_queue queue;
         writer.notify(queue, 1);
-        offsets->notify(queue, 2);
-        std::array<dataflux::completion_event, 3> events;
-        return queue.next(events, {}) == 2 && events[0].code == errc::failed_precondition &&
-               events[1].code == errc::failed_precondition;
+        std::array<dataflux::completion_event, 2> events;
+        return queue.next(events, {}) == 1 && events[0].code == errc::failed_precondition;
       },
       [&] {
         const auto bytes = as_bytes(std::string_view("x"));
         return inherited(failure_of(writer.try_write(bytes))) &&
-               inherited(failure_of(writer.try_write_borrowed(bytes))) &&
-               inherited(failure_of(offsets->try_write_at(0, bytes)));
+               inherited(failure_of(writer.try_write_borrowed(bytes)));
       },
       [&] { return inherited(failure_of(writer.commit())); },
       [&] { return inherited(failure_of(writer.abort())); },
       [&] { return inherited(failure_of(items.next())); },
-      [&] { return inherited(failure_of(offsets->write_at(0, as_bytes(std::string_view("x"))))); },
-      [&] { return inherited(failure_of(offsets->commit())); },
-      [&] { return inherited(failure_of(offsets->abort())) && offsets->written() == 0; },
       [&] {
         const auto gone = std::move(writer);
-        const auto gone_in_parts = std::move(*offsets);
         const auto gone_too = std::move(items);
         return true;
       },
@@ -188,9 +177,6 @@ TEST_CASE("fork: what the parent has begun stays the parent's", "[integration]")
   REQUIRE(writer.write(as_bytes(std::string_view(" and half"))));
   REQUIRE(writer.commit());
   CHECK(h.server.get("bkt", "w") == "half and half");
-  REQUIRE(offsets->write_at(0, as_bytes(std::string_view("a"))));
-  REQUIRE(offsets->commit());
-  CHECK(h.server.get("bkt", "v") == "ab");
   const auto last = items.next();
   REQUIRE((last && *last));
   CHECK_FALSE((*last)->failure);

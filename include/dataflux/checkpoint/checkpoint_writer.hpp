@@ -12,13 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
 struct writer_state;
-class writer_opening;
 }  // namespace detail
 
 /// Writes an object while its bytes are being made, in bounded memory, from a stream whose length
@@ -138,9 +138,11 @@ class checkpoint_writer {
   std::uint64_t written() const noexcept;
 
  private:
-  friend class detail::writer_opening;
   explicit checkpoint_writer(std::shared_ptr<detail::writer_state> state) noexcept
       : state_(std::move(state)) {}
+  static void open_with(const transfer_context& context, upload_request request,
+                        const std::stop_token& stop,
+                        object_store::completion<checkpoint_writer> done);
   void drop() noexcept;
   std::shared_ptr<detail::writer_state> state_;
 };

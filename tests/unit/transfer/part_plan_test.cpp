@@ -3,7 +3,6 @@
 #include <support/catch.hpp>
 
 #include <cstdint>
-#include <vector>
 
 namespace part_plan_test {
 
@@ -103,22 +102,6 @@ TEST_CASE("part_plan: what cannot be is said", "[transfer]") {
   // Parts that were asked for and do not go so far.
   CHECK(refused({.part_size = 5 * mib, .size_hint = 1024 * gib, .memory = 64 * mib}).code() ==
         errc::resource_exhausted);
-}
-
-TEST_CASE("part_plan: the sizes of all parts of an object", "[transfer]") {
-  const part_plan equal = plan_of({.part_size = 5 * mib, .size_hint = 10 * mib + 5});
-  CHECK(equal.sizes(10 * mib + 5) == std::vector<std::uint64_t>{5 * mib, 5 * mib, 5});
-  CHECK(equal.sizes(mib) == std::vector<std::uint64_t>{mib});
-  CHECK(equal.sizes(0).empty());
-  const part_plan grown = plan_of({.part_size = 16 * mib});
-  const auto sizes = grown.sizes(400 * gib);
-  REQUIRE(sizes.size() <= 10'000);
-  std::uint64_t all = 0;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    all += sizes[i];
-    if (i + 1 < sizes.size()) REQUIRE(sizes[i] == grown.size_of(i + 1));
-  }
-  CHECK(all == 400 * gib);
 }
 
 }  // namespace part_plan_test

@@ -135,8 +135,6 @@ struct setting {
   bool keeps_parts{false};
   std::uint64_t pieces{3};  ///< with the last one
   std::uint64_t had{0};     ///< of them: by an earlier upload
-  /// Numbers of the pieces as they are given, where their sizes are planned; all before finish().
-  std::vector<std::uint32_t> order{};
 };
 
 /// An upload under test. Its checks go through `expect`, with what went wrong.
@@ -162,11 +160,7 @@ class machine_run {
   bool go_on() {
     if (finished || !opened) return false;
     if (set.had > 0 && !failed && !resumed_) return resume();
-    if (given < set.order.size()) {
-      if (given == 0) take(upload_planned{std::vector<std::uint64_t>(set.pieces, piece_size)});
-      const std::uint32_t number = set.order[given++];
-      take(upload_given{bytes_[number - 1], number});
-    } else if (given + 1 < set.pieces) {
+    if (given + 1 < set.pieces) {
       ++given;
       take(upload_given{bytes_[given - 1]});
     } else {
@@ -176,7 +170,7 @@ class machine_run {
   }
   void finish() {
     finished = true;
-    const bool last = opened && given < set.pieces && set.order.empty();
+    const bool last = opened && given < set.pieces;
     if (last) ++given;
     take(last ? upload_finished{bytes_[given - 1]} : upload_finished{});
   }
@@ -210,8 +204,7 @@ class machine_run {
     expect_((commit.has_value()) == finished, "finish is answered");
     expect_((abort_answer.has_value()) == aborted, "abort is answered");
     for (std::uint64_t i = 1; i <= given; ++i) {
-      const std::uint64_t number = set.order.empty() ? i : set.order[i - 1];
-      if (i > set.had) expect_(released.contains(number), "each piece is released");
+      if (i > set.had) expect_(released.contains(i), "each piece is released");
     }
     check_committed();
     check_left();
@@ -309,11 +302,7 @@ class machine_run {
   }
   void act(const upload_release& end) {
     expect_(released.insert(end.piece).second, "a piece is released once");
-    const auto until = set.order.begin() + static_cast<std::ptrdiff_t>(
-                                               std::min(given, std::uint64_t{set.order.size()}));
-    const bool numbered = std::find(set.order.begin(), until, end.piece) != until;
-    const bool counted = end.piece > 0 && end.piece <= std::max<std::uint64_t>(given, 1);
-    expect_(numbered || (counted && (set.order.empty() || given == 0)), "a piece was given");
+    expect_(end.piece > 0 && end.piece <= std::max<std::uint64_t>(given, 1), "a piece was given");
   }
   void act(const upload_overhead&) {}
   void act(upload_remember& learned) { remembered.push_back(std::move(learned)); }
@@ -333,7 +322,7 @@ class machine_run {
     expect_(end.committed != failed, "it is committed or has failed");
     // The driver releases those that were lost on their way.
     for (std::uint64_t i = 1; short_of_memory && i <= std::max<std::uint64_t>(given, 1); ++i) {
-      released.insert(set.order.empty() ? i : set.order[i - 1]);
+      released.insert(i);
     }
   }
   void act(const upload_deliver_open& answer) {

@@ -364,44 +364,6 @@ TEST_CASE("upload_machine: an earlier upload is gone on with", "[transfer]") {
   }
 }
 
-TEST_CASE("upload_machine: pieces whose sizes are planned come in any order", "[transfer]") {
-  for (const auto& order : std::vector<std::vector<std::uint32_t>>{
-           {1, 2, 3}, {3, 2, 1}, {2, 3, 1}, {3, 1, 2}, {1, 3, 2}, {2, 1, 3}}) {
-    scripted s({.order = order}, {});
-    CHECK(s.path() == opening + probes + three + "complete move committed");
-    const auto& made = **s.run.commit;
-    REQUIRE(made.parts.size() == 3);
-    for (std::uint32_t i = 0; i < 3; ++i) {
-      CHECK(made.parts[i] == part_checksum{piece_size, 11 * i + 3});
-    }
-    CHECK(path({.request = {.mode = commit_mode::direct}, .order = order}) ==
-          opening + three + "check_target complete committed");
-  }
-  scripted bad({.order = {3, 1, 2}}, {{step::part, {kind::natural, kind::busy}}});
-  bad.path();
-  CHECK(bad.run.failure()->message().starts_with("part 1, from byte 0 on: "));
-}
-
-TEST_CASE("upload_machine: pieces in any order have no session to fall back to", "[transfer]") {
-  for (const kind refusal : {kind::denied, kind::malformed}) {
-    scripted s({.request = {.mode = commit_mode::direct}, .order = {2, 1, 3}},
-               {{step::begin, {refusal}}});
-    CHECK(s.path() == opening + "begin failed error");
-    CHECK(s.run.failure()->code() ==
-          (refusal == kind::denied ? errc::permission_denied : errc::failed_precondition));
-    CHECK(s.run.told().find("storage.multipartUploads.create") != std::string::npos);
-  }
-  // What is staged goes direct first.
-  CHECK(path({.order = {2, 1, 3}}, {{step::begin, {kind::denied}}}) ==
-        opening + probes + "begin " + three + "check_target complete committed");
-}
-
-TEST_CASE("upload_machine: an end with pieces missing is refused", "[transfer]") {
-  scripted s({.order = {2, 3}}, {});
-  CHECK(s.path() == opening + probes + "failed error");
-  CHECK(s.run.failure()->code() == errc::failed_precondition);
-}
-
 TEST_CASE("upload_machine: parts are kept for whoever goes on, but bad ones are not",
           "[transfer]") {
   const setting kept{.keeps_parts = true};
@@ -489,7 +451,6 @@ setting some_setting(std::uint64_t n) {
   constexpr std::uint64_t sizes[] = {1, 3, 2, 0};
   s.pieces = sizes[n % 4];
   s.had = s.pieces == 3 && n / 4 % 3 == 0 ? 1 + n / 12 % 2 : 0;
-  if (s.pieces == 3 && n / 4 % 3 == 1) s.order = {3, 1, 2};
   return s;
 }
 

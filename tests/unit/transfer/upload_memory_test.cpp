@@ -120,35 +120,6 @@ TEST_CASE("upload_memory: no more can be promised than there is", "[transfer]") 
   CHECK(memory.possible(b, 10));
 }
 
-TEST_CASE("upload_memory: what is kept for a producer is one's own, and refused in time",
-          "[transfer]") {
-  upload_memory memory(40);
-  upload_memory::member a;
-  upload_memory::member b;
-  REQUIRE(join(memory, a, 10));
-  REQUIRE(memory.own_more(a, 20));
-  REQUIRE(join(memory, b, 10));
-  CHECK_FALSE(memory.own_more(a, 1));
-  CHECK_FALSE(memory.own_more(b, 1));
-  int of_a = 0;
-  int of_b = 0;
-  memory.acquire(a, 20, [&](const auto&) { ++of_a; });
-  memory.acquire(b, 10, [&](const auto&) { ++of_b; });
-  memory.acquire(b, 10, [&](const auto&) { ++of_b; });
-  CHECK(of_a == 1);
-  CHECK(of_b == 1);  // the rest is a's, for one in flight
-  memory.acquire(a, 10, [&](const auto&) { ++of_a; });
-  CHECK(of_a == 2);
-  memory.own_less(a, 20);  // on its way
-  memory.release(a, 20);
-  CHECK(of_b == 2);
-  CHECK(memory.free_to_own() == 20);
-  memory.leave(a);
-  memory.leave(b);
-  CHECK(memory.held() == 0);
-  CHECK(memory.free_to_own() == 40);
-}
-
 TEST_CASE("upload_memory: a producer waits for what goes on by itself, and for no producer",
           "[transfer]") {
   upload_memory memory(40);

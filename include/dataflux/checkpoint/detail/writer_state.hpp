@@ -117,6 +117,9 @@ struct writer_state {
               object_store::completion<committed_object> done);
   void start_abort(duration timeout, const call_limits& limits,
                    object_store::completion<void> done);
+  /// What the destructor of a writer that was not committed does. On the strand it cannot wait, nor
+  /// where memory is short.
+  void drop() noexcept;
 
   const transfer_context context;
   const std::shared_ptr<object_upload> upload;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
-#include <dataflux/checkpoint/detail/writer_opening.hpp>
 #include <dataflux/checkpoint/detail/writer_state.hpp>
 #include <dataflux/checkpoint/impl/writer_state.ipp>
 
@@ -26,16 +25,37 @@ DATAFLUX_INLINE operation<checkpoint_writer> checkpoint_writer::submit_open(
     const transfer_context& context, upload_request request) {
   call_limits limits{};  // the request's own go on to hold when it is open
   return start_operation<checkpoint_writer>(limits, [&](auto done) {
-    detail::writer_opening::start<checkpoint_writer>(context, std::move(request), limits.stop,
-                                                     std::move(done), &detail::writer_state::make);
+    open_with(context, std::move(request), limits.stop, std::move(done));
   });
 }
 
 DATAFLUX_INLINE void checkpoint_writer::start_open(
     const transfer_context& context, upload_request request,
     object_store::completion<checkpoint_writer> done) {
-  detail::writer_opening::start<checkpoint_writer>(context, std::move(request), {}, std::move(done),
-                                                   &detail::writer_state::make);
+  open_with(context, std::move(request), {}, std::move(done));
+}
+
+DATAFLUX_INLINE void checkpoint_writer::open_with(
+    const transfer_context& context, upload_request request, const std::stop_token& stop,
+    object_store::completion<checkpoint_writer> done) {
+  if (auto good = context.store().check_not_forked(request.bucket, request.object); !good) {
+    return done(std::move(good).error());
+  }
+  auto upload = std::make_shared<object_upload>(context, std::move(request));
+  object_store::completion<void> opened = [context, upload,
+                                           done = std::move(done)](result<void> outcome) mutable {
+    if (!outcome) return done(std::move(outcome).error());
+    std::shared_ptr<detail::writer_state> state;
+    if (!detail::within_memory([&] { state = detail::writer_state::make(context, upload); })) {
+      upload->abort(detail::abort_timeout, [](const result<void>&) {});
+      return done(detail::short_of_memory());
+    }
+    done(checkpoint_writer(std::move(state)));
+  };
+  opened = detail::limited_by<void>({.stop = stop}, upload, context.strand(), opened);
+  context.strand().post([upload, opened = std::move(opened)]() mutable {
+    upload->open(detail::upload_memory::source::producer, std::move(opened));
+  });
 }
 
 DATAFLUX_INLINE checkpoint_writer& checkpoint_writer::operator=(
@@ -65,7 +85,7 @@ DATAFLUX_INLINE void checkpoint_writer::drop() noexcept {
   }
   if (state->finished) return;
   static_cast<void>(state->end(true));
-  detail::drop_writer(*state);
+  state->drop();
 }
 
 namespace detail {

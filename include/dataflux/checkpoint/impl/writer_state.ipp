@@ -1,6 +1,5 @@
 #pragma once
 
-#include <dataflux/checkpoint/detail/writer_opening.hpp>
 #include <dataflux/checkpoint/detail/writer_state.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/exec/detail/call_clock.hpp>
@@ -9,13 +8,60 @@
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <future>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
+/// What is copied is checksummed while it is in the second-level cache.
+inline constexpr std::size_t copied_at_once = std::size_t{64} << 10U;
+/// For the destructor, and each request of its cleaning up.
+inline constexpr duration destructor_timeout = std::chrono::seconds(5);
+inline constexpr duration abort_timeout = std::chrono::seconds(60);
 /// The first part's buffer grows to its size, so that a small object takes little memory.
 inline constexpr std::size_t first_buffer = std::size_t{1} << 20U;
+
+/// `done`, before which the limits of the call end the upload. Where memory is short `done` stays,
+/// here and below.
+template <class T>
+object_store::completion<T> limited_by(const call_limits& limits,
+                                       std::shared_ptr<object_upload> upload, scheduler& strand,
+                                       object_store::completion<T>& done) {
+  struct ending {
+    std::shared_ptr<limit_watch> watch{};
+    object_store::completion<T> done{};
+  };
+  auto end = std::make_shared<ending>();
+  end->watch = limit_watch::begin(
+      strand, limits, [upload = std::move(upload)](error why) { upload->fail(std::move(why)); });
+  if (end->watch == nullptr) return std::move(done);
+  end->done = std::move(done);
+  return [end = std::move(end)](result<T> outcome) {
+    end->watch->end();
+    end->done(std::move(outcome));
+  };
+}
+
+/// `done`, called before the outcome when the limits of the call pass.
+inline object_store::completion<void> no_longer_than(const call_limits& limits, scheduler& strand,
+                                                     object_store::completion<void>& done) {
+  struct ending {
+    std::shared_ptr<limit_watch> watch{};
+    object_store::completion<void> done{};
+    void come(result<void> outcome) {
+      if (auto first = std::exchange(watch, {})) first->end();
+      if (auto call = std::exchange(done, {})) call(std::move(outcome));
+    }
+  };
+  auto end = std::make_shared<ending>();
+  end->watch = limit_watch::begin(strand, limits, [waits = std::weak_ptr(end)](error why) {
+    if (const auto there = waits.lock()) there->come(std::move(why));
+  });
+  end->done = std::move(done);
+  return [end = std::move(end)](result<void> outcome) { end->come(std::move(outcome)); };
+}
 
 DATAFLUX_INLINE void writer_room::answer(std::uint64_t bytes, bool had) {
   const std::scoped_lock lock(mutex);
@@ -94,7 +140,7 @@ DATAFLUX_INLINE result<void> writer_state::check_open() const {
     const std::scoped_lock lock(room->mutex);
     return *room->failure;
   }
-  if (finished) return writer_ended();
+  if (finished) return error(errc::failed_precondition, "the writer has been committed or aborted");
   return {};
 }
 
@@ -139,7 +185,10 @@ DATAFLUX_INLINE void writer_state::use(std::uint64_t bytes) {
 
 DATAFLUX_INLINE error writer_state::out_of_memory() {
   error why = short_of_memory();
-  within_memory([&] { why = fail_for_memory(upload, context.strand()); });
+  within_memory([&] {
+    why = error(errc::resource_exhausted, "there is no memory for a part");
+    context.strand().post([upload = upload, why] { upload->fail(why); });
+  });
   room->fail(why);
   return why;
 }
@@ -295,7 +344,10 @@ DATAFLUX_INLINE void writer_state::finish(std::optional<upload_piece> last,
                          last = std::move(last), done = std::move(done)]() mutable {
     upload->unreserve(room->unused());
     // What a piece that was lost on its way has failed with.
-    end_upload(*upload, room->failed(), limits, *at, std::move(last), std::move(done));
+    if (auto why = room->failed()) upload->fail(*std::move(why));
+    within_memory([&] { done = limited_by(limits, upload, *at, done); },
+                  [&] { upload->fail(short_of_memory()); });
+    upload->finish(std::move(last), std::move(done));
   });
 }
 
@@ -304,8 +356,23 @@ DATAFLUX_INLINE void writer_state::start_abort(duration timeout, const call_limi
   room->close(true);
   context.strand().post(
       [upload = upload, timeout, limits, at = &context.strand(), done = std::move(done)]() mutable {
-        abort_upload(*upload, timeout, limits, *at, std::move(done));
+        // Without memory for the limits it waits for the end of the cleaning up.
+        within_memory([&] { done = no_longer_than(limits, *at, done); });
+        upload->abort(timeout, std::move(done));
       });
+}
+
+DATAFLUX_INLINE void writer_state::drop() noexcept {
+  const auto wait = [this] {
+    const auto told = std::make_shared<std::promise<void>>();
+    const auto over = told->get_future();
+    start_abort(destructor_timeout, {}, [told](const result<void>&) { told->set_value(); });
+    if (!context.strand().is_current()) static_cast<void>(over.wait_for(destructor_timeout));
+  };
+  within_memory(wait, [this] {
+    context.strand().post(
+        [upload = upload] { upload->abort(destructor_timeout, [](const result<void>&) {}); });
+  });
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -21,7 +21,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// Bytes of an object that follow those before, or those of a part.
+/// Bytes of an object that follow those before.
 struct upload_piece {
   bytes_view bytes{};
   std::uint32_t crc32c{0};
@@ -29,10 +29,6 @@ struct upload_piece {
   std::uint64_t reserved{0};
   /// Called once when nobody reads the bytes any more, on the strand.
   task release{};
-  /// Its part's, from 1 on, where the object was divided; 0 = the next one.
-  std::uint32_t number{0};
-  /// It was reserved by keep().
-  bool kept{false};
 };
 
 /// For features: a stream of pieces that becomes an object, whole and verified, by finish() alone.
@@ -94,13 +90,6 @@ class object_upload final : public detail::coordinator<object_upload> {
   void reserve(std::uint64_t bytes, completion<void> granted);
   /// Gives back what reserve() has granted and no piece will name.
   void unreserve(std::uint64_t bytes);
-  /// Before the first piece, where size_hint was the size: pieces are plan().sizes(size), given by
-  /// number in any order, each once. An object of one part is given to finish().
-  void divide(std::uint64_t size);
-  /// As reserve(), for a part that waits until a producer has filled it, of which there may be
-  /// many. The upload goes on after an error: resource_exhausted, at once and not after a wait,
-  /// when what others are promised, or this upload for its parts in flight, would be missing.
-  void keep(std::uint64_t bytes, completion<void> granted);
   void send(upload_piece piece);
   /// The end of the bytes, and the last of them. Who still waits for memory gets
   /// failed_precondition. Errors: what anything has failed with, after everything was cleaned up.

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
@@ -52,8 +51,6 @@ class part_plan {
 
   /// Of part `number`, from 1 on; 0 where the store takes none of that number.
   std::uint64_t size_of(std::uint64_t number) const noexcept;
-  /// Of all parts of an object of `size` bytes, which is within reach, in order.
-  std::vector<std::uint64_t> sizes(std::uint64_t size) const;
   std::uint64_t first_size() const noexcept { return fixed_; }
   /// Bytes of the largest object that goes this way.
   std::uint64_t reach() const noexcept;

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 /// Private: what an upload_machine and its driver, object_upload, say to each other: values.
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -162,12 +161,6 @@ struct upload_opened {
   result<void> checked{};
 };
 
-/// The sizes of all pieces, before the first of them: from then on pieces are given by number, in
-/// any order, each of the size that its number has here.
-struct upload_planned {
-  std::vector<std::uint64_t> sizes{};
-};
-
 /// Goes on with an earlier upload.
 struct upload_resumed {
   begun_upload earlier{};
@@ -178,10 +171,9 @@ struct upload_had {
   uploaded_part part{};
 };
 
-/// A piece.
+/// The next piece.
 struct upload_given {
   part_checksum piece{};
-  std::uint32_t number{0};  ///< 0 = the next one
 };
 
 /// The bytes end, with this piece or without one.
@@ -216,7 +208,7 @@ struct upload_recalled {
 };
 
 using upload_event =
-    one_of<upload_opened, upload_planned, upload_resumed, upload_had, upload_given, upload_finished,
-           upload_refused, upload_aborted, upload_answered, upload_waited, upload_recalled>;
+    one_of<upload_opened, upload_resumed, upload_had, upload_given, upload_finished, upload_refused,
+           upload_aborted, upload_answered, upload_waited, upload_recalled>;
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -43,10 +43,6 @@ Request with_attributes(const upload_request& from, const std::string& object) {
 /// Whatever fails goes to cleaning, and only the first failure counts. From an object that is
 /// committed on nothing fails any more.
 ///
-/// Pieces go in order, or by number in any order where their sizes are planned. The latter have no
-/// resumable upload to fall back to, since its bytes go in order: the upload fails there, and says
-/// what permission is missing.
-///
 /// What is whose: the machine numbers the pieces, and says when one is sent and released; the
 /// driver holds their bytes. The machine sends each part at once, so that the memory which the
 /// driver grants bounds the number in flight.
@@ -74,7 +70,7 @@ class upload_machine {
   const std::optional<begun_upload>& begun() const noexcept { return begun_; }
   /// The object may be there: a request that makes it is under way, or was not answered by a no.
   bool may_be_made() const noexcept { return may_be_made_; }
-  /// Given so far. Where they go in order the next one has the number behind it.
+  /// Given so far. The next one has the number behind it.
   std::uint64_t pieces() const noexcept { return given_; }
 
  private:
@@ -92,7 +88,6 @@ class upload_machine {
 
   // upload_machine.ipp: the bytes, and where they go
   void on(upload_opened event);
-  void on(const upload_planned& event);
   void on(upload_resumed event);
   void on(const upload_had& event);
   void on(const upload_given& event);
@@ -107,7 +102,7 @@ class upload_machine {
   void target_found(const result<object_metadata>& found, duration took);
   void opened();
   void open_failed(error why);
-  void add(part_checksum piece, std::uint32_t number = 0);
+  void add(part_checksum piece);
   void advance();
   void send_part(waiting_piece next);
   void part_ended(std::uint32_t number, result<uploaded_part> outcome, duration took);
@@ -182,10 +177,9 @@ class upload_machine {
   /// The bucket may keep what is moved or removed as a noncurrent generation.
   bool versioned_{true};
 
-  std::vector<part_checksum> pieces_{};  ///< by number; planned ones from the plan on
-  std::uint64_t given_{0};               ///< of them
-  bool planned_{false};
-  codec::crc32c_accumulator whole_{};  ///< of planned pieces: at the end
+  std::vector<part_checksum> pieces_{};
+  std::uint64_t given_{0};  ///< of them; one more where there was no memory for the last
+  codec::crc32c_accumulator whole_{};
   std::deque<waiting_piece> waiting_{};
   std::vector<uploaded_part> parts_{};
   bool last_given_{false};

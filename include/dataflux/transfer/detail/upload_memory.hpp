@@ -44,11 +44,6 @@ class upload_memory {
   /// Calls `then` when so much is the member's own: at once, inside the call, or inside a leave().
   /// False, and it is not called: producers leave less than that.
   bool join(member& m, std::uint64_t own, source bytes, granted then);
-  /// For what it holds until a producer has filled it: so much more of it is its own. False: there
-  /// is not so much left that is nobody's own.
-  bool own_more(member& m, std::uint64_t bytes) noexcept;
-  /// The producer is done.
-  void own_less(member& m, std::uint64_t bytes);
   /// Its waiters, or it while it has not joined, are told `why` they get nothing.
   void forget(const member& m, const error& why);
   /// It holds nothing any more. Waiters that it has are destroyed without being called.
@@ -69,6 +64,8 @@ class upload_memory {
     granted then;
   };
   static std::list<request> take_waiters(std::list<request>& from, const member& m);
+  /// So much of it is the member's own from now. False: there is not so much that is nobody's own.
+  bool own(member& m, std::uint64_t bytes) noexcept;
   bool own_beyond(member& m, std::uint64_t bytes) noexcept;
   void let_in();
   /// What `m` takes away from the others.

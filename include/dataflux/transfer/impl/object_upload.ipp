@@ -106,24 +106,6 @@ DATAFLUX_INLINE void object_upload::unreserve(std::uint64_t bytes) {
   if (!ended_) state_->uploads.memory.release(memory_, bytes);
 }
 
-DATAFLUX_INLINE void object_upload::divide(std::uint64_t size) {
-  tell(detail::upload_planned{plan_.sizes(size)});
-}
-
-DATAFLUX_INLINE void object_upload::keep(std::uint64_t bytes, completion<void> granted) {
-  if (const auto why = failure()) return granted(*why);
-  auto& memory = state_->uploads.memory;
-  if (!memory.own_more(memory_, bytes)) {
-    return granted(error(errc::resource_exhausted,
-                         "a part of " + std::to_string(bytes) +
-                             " bytes cannot be begun: what is begun elsewhere and not full leaves "
-                             "too little of the memory of " +
-                             std::to_string(memory.cap()) +
-                             " bytes; fill that first, or raise upload_memory"));
-  }
-  memory.acquire(memory_, bytes, std::move(granted));
-}
-
 DATAFLUX_INLINE void object_upload::resume(begun_upload earlier) {
   tell(detail::upload_resumed{std::move(earlier)});
 }
@@ -133,8 +115,7 @@ DATAFLUX_INLINE void object_upload::have(const uploaded_part& part) {
 }
 
 DATAFLUX_INLINE void object_upload::send(upload_piece piece) {
-  if (piece.kept && !ended_) state_->uploads.memory.own_less(memory_, piece.reserved);
-  if (const auto held = hold(piece)) tell(detail::upload_given{*held, piece.number});
+  if (const auto held = hold(piece)) tell(detail::upload_given{*held});
 }
 
 DATAFLUX_INLINE void object_upload::finish(std::optional<upload_piece> last,
@@ -167,8 +148,7 @@ DATAFLUX_INLINE void object_upload::abort(duration timeout, completion<void> don
 /// Nothing where it fails for want of memory: then nobody reads the piece.
 DATAFLUX_INLINE std::optional<part_checksum> object_upload::hold(upload_piece& piece) noexcept {
   const part_checksum about{piece.bytes.size(), piece.crc32c};
-  const std::uint32_t number =
-      piece.number != 0 ? piece.number : static_cast<std::uint32_t>(machine_.pieces() + 1);
+  const auto number = static_cast<std::uint32_t>(machine_.pieces() + 1);
   const bool held =
       !given_up_ && detail::within_memory([&] { pieces_.try_emplace(number, std::move(piece)); });
   if (held) return about;

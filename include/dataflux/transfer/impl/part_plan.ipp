@@ -92,15 +92,6 @@ DATAFLUX_INLINE std::uint64_t part_plan::size_of(std::uint64_t number) const noe
   return std::min(largest_, detail::round_up(wanted, part_quantum));
 }
 
-DATAFLUX_INLINE std::vector<std::uint64_t> part_plan::sizes(std::uint64_t size) const {
-  std::vector<std::uint64_t> all;
-  while (size > 0) {
-    all.push_back(std::min(size, size_of(all.size() + 1)));
-    size -= all.back();
-  }
-  return all;
-}
-
 DATAFLUX_INLINE std::uint64_t part_plan::reach() const noexcept {
   std::uint64_t all = fixed_parts_ * fixed_;
   for (std::uint64_t i = fixed_parts_ + 1; i <= parts_ && all < object_; ++i) all += size_of(i);

@@ -47,11 +47,6 @@ DATAFLUX_INLINE void upload_machine::on(upload_opened event) {
            .bucket = request_.bucket, .object = request_.object, .fields = metadata_fields::basic});
 }
 
-DATAFLUX_INLINE void upload_machine::on(const upload_planned& event) {
-  planned_ = !event.sizes.empty();
-  for (const std::uint64_t size : event.sizes) pieces_.push_back({size, 0});
-}
-
 DATAFLUX_INLINE void upload_machine::on(upload_resumed event) {
   mode_ = event.earlier.mode;
   if (staged()) temporary_.name = event.earlier.object;
@@ -68,7 +63,7 @@ DATAFLUX_INLINE void upload_machine::on(const upload_had& event) {
 }
 
 DATAFLUX_INLINE void upload_machine::on(const upload_given& event) {
-  add(event.piece, event.number);
+  add(event.piece);
   if (phase_ == phase::ready) return begin();
   advance();
 }
@@ -78,10 +73,6 @@ DATAFLUX_INLINE void upload_machine::on(const upload_finished& event) {
   last_given_ = true;
   const bool single = given_ == 0;
   if (event.last || single) add(event.last.value_or(part_checksum{}));
-  if (planned_) {
-    if (given_ < pieces_.size()) fail(error(errc::failed_precondition, "pieces are missing"));
-    for (const part_checksum& piece : pieces_) whole_.append({piece.crc32c, piece.size});
-  }
   if (phase_ == phase::over) return deliver();
   if (single && phase_ == phase::ready) return insert();
   advance();
@@ -169,16 +160,10 @@ DATAFLUX_INLINE void upload_machine::open_failed(error why) {
   end();
 }
 
-DATAFLUX_INLINE void upload_machine::add(part_checksum piece, std::uint32_t number) {
-  ++given_;
-  if (number == 0) number = static_cast<std::uint32_t>(given_);
-  const waiting_piece next{number, whole_.length()};
-  if (planned_) {
-    pieces_[number - 1] = piece;
-  } else {
-    pieces_.push_back(piece);
-    whole_.append({piece.crc32c, piece.size});
-  }
+DATAFLUX_INLINE void upload_machine::add(part_checksum piece) {
+  const waiting_piece next{static_cast<std::uint32_t>(++given_), whole_.length()};
+  pieces_.push_back(piece);
+  whole_.append({piece.crc32c, piece.size});
   if (failure_) return act(upload_release{next.number});
   if (whole_.length() > max_object_size_) {
     act(upload_release{next.number});
@@ -352,14 +337,6 @@ DATAFLUX_INLINE void upload_machine::initiated(result<multipart_upload> made) {
   // What does not know uploads in parts takes a begin for a malformed request.
   if (!is_not_permitted(made.error()) && made.error().http_status() != 400) {
     return fail(std::move(made).error());
-  }
-  if (direct && planned_) {
-    const bool denied = made.error().code() == errc::permission_denied;
-    return fail(error(denied ? errc::permission_denied : errc::failed_precondition,
-                      "bytes in any order take an upload in parts, which is not permitted here: "
-                      "give storage.multipartUploads.create and storage.objects.create, or write "
-                      "in order: " +
-                          made.error().message()));
   }
   if (direct) {
     fall_back("no multipart upload is permitted here: " + made.error().message());

@@ -17,10 +17,10 @@ DATAFLUX_INLINE bool upload_memory::join(member& m, std::uint64_t own, source by
   return true;
 }
 
-DATAFLUX_INLINE bool upload_memory::own_more(member& m, std::uint64_t bytes) noexcept {
+DATAFLUX_INLINE bool upload_memory::own(member& m, std::uint64_t bytes) noexcept {
   if (bytes > free_to_own()) return false;
   claimed_ -= claim(m);
-  m.own += bytes;
+  m.own = bytes;
   claimed_ += claim(m);
   owned_ += bytes;
   if (m.bytes == source::producer) owned_by_producers_ += bytes;
@@ -31,17 +31,7 @@ DATAFLUX_INLINE bool upload_memory::own_beyond(member& m, std::uint64_t bytes) n
   if (m.bytes == source::producer || guest_ != nullptr) return false;
   guest_ = &m;
   beyond_ = bytes;
-  return own_more(m, bytes);
-}
-
-DATAFLUX_INLINE void upload_memory::own_less(member& m, std::uint64_t bytes) {
-  claimed_ -= claim(m);
-  m.own -= bytes;
-  claimed_ += claim(m);
-  owned_ -= bytes;
-  if (m.bytes == source::producer) owned_by_producers_ -= bytes;
-  let_in();
-  serve();
+  return own(m, bytes);
 }
 
 /// In order, but for the one that has its own beyond the cap.
@@ -50,7 +40,7 @@ DATAFLUX_INLINE void upload_memory::let_in() {
   bool others_wait = false;
   for (auto at = joining_.begin(); at != joining_.end();) {
     const bool joined =
-        (!others_wait && own_more(*at->who, at->bytes)) || own_beyond(*at->who, at->bytes);
+        (!others_wait && own(*at->who, at->bytes)) || own_beyond(*at->who, at->bytes);
     if (!joined) {
       others_wait = true;
       ++at;
