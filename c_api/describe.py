@@ -16,6 +16,8 @@ of 64-bit Linux; the test has a C compiler check them.
      "functions": {"dataflux_queue_next": {"returns": "dataflux_status", "parameters": [
          {"name": "queue", "type": "dataflux_queue *"}, ...]}, ...}}
 
+Each entry is one line, so that a change to the interface is a line of the diff.
+
 It reads this header's own style and nothing else: what it does not understand is an error.
 """
 
@@ -109,8 +111,18 @@ def describe(header):
             "handles": handles, "structs": structs, "functions": functions}
 
 
+def lines_of(entries):
+    """The members of an object or an array as JSON, one a line."""
+    if isinstance(entries, dict):
+        all_lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in entries.items()]
+        return "{\n" + ",\n".join(all_lines) + "\n}"
+    return "[\n" + ",\n".join(map(json.dumps, entries)) + "\n]"
+
+
 def text(header=HEADER):
-    return json.dumps(describe(header.read_text()), indent=1) + "\n"
+    sections = (f"{json.dumps(name)}: {value if isinstance(value, int) else lines_of(value)}"
+                for name, value in describe(header.read_text()).items())
+    return "{\n" + ",\n".join(sections) + "\n}\n"
 
 
 if __name__ == "__main__":
