@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Keeps dataflux.h as programs of this version are compiled by it.
+"""Keeps dataflux.h as programs of a release are compiled by it. Run it with each release, the first
+one (0.1.0) too; before that nothing is kept.
 
     c_api/freeze.py     into c_api/abi/VERSION, in place of what was frozen before
 
@@ -24,19 +25,22 @@ def version():
     return re.search(r"^## (\d+\.\d+)\.", CHANGELOG.read_text(), re.MULTILINE).group(1)
 
 
-def frozen():
-    """The folder of the one version that is kept."""
-    folder, = (path for path in ABI.iterdir() if path.is_dir())
-    return folder
+def frozen(abi=ABI):
+    """The folder of the one version that is kept; None before the first release."""
+    folders = [path for path in abi.iterdir() if path.is_dir()]
+    if len(folders) > 1:
+        raise ValueError(f"{abi} has several versions")
+    return folders[0] if folders else None
 
 
-def main():
-    for folder in [path for path in ABI.iterdir() if path.is_dir()]:
-        shutil.rmtree(folder)
-    folder = ABI / version()
+def freeze(abi=ABI):
+    before = frozen(abi)
+    if before is not None:
+        shutil.rmtree(before)
+    folder = abi / version()
     folder.mkdir()
     shutil.copyfile(describe.HEADER, folder / describe.HEADER.name)
 
 
 if __name__ == "__main__":
-    main()
+    freeze()

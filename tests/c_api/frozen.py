@@ -3,10 +3,12 @@
 
     frozen.py --source DIR --compiler CXX --library LIBDATAFLUX.SO --emulator PROGRAM [TEST...]
 
-What the frozen header declares (c_api/abi/VERSION/dataflux.h) is in today's header as it was; structs
-may be longer at their end. older.c is compiled by the frozen header, and by one that is older than
-today's by a member of each struct, linked with the library, and run over the emulator. abidiff, of
-Debian's abigail-tools, judges by debug information, and knows nothing of our own reading of headers.
+An older header is made here: today's without the last members of each options struct and without
+the functions that older.c can do without. From the first release on the one that c_api/freeze.py has
+kept (c_api/abi/VERSION/dataflux.h) is another. What an older header declares is in today's as it was;
+structs may be longer at their end. older.c is compiled by it, linked with the library, and run over
+the emulator. abidiff, of Debian's abigail-tools, judges by debug information, and knows nothing of
+our own reading of headers.
 """
 
 import argparse
@@ -23,6 +25,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
 from service import Emulator  # noqa: E402
 
+OLDER = Path(__file__).with_name("older.c")
 BUCKET = "bucket"
 options = None
 
@@ -81,6 +84,31 @@ def library_of(folder, declared):
     return folder / "library.so"
 
 
+def cut(pattern, by, code, what):
+    code, gone = re.subn(pattern, by, code)
+    if gone != 1:
+        raise AssertionError(f"{what} is there {gone} times")
+    return code
+
+
+def shortened(code, declared):
+    """Today's header, without comments, as it was when no options struct had its last 8 bytes, and of
+    the functions only those were there that older.c calls."""
+    for name, layout in declared["structs"].items():
+        # Of these an older one could do nothing, or they have been so from the beginning.
+        if name == "dataflux_range_columns" or layout["members"][0]["name"] != "struct_size":
+            continue
+        for member in layout["members"][1:]:
+            if member["offset"] >= layout["size"] - 8:
+                code = cut(rf"(typedef struct {name} {{[^}}]*;)[^;}}]*\b{member['name']};", r"\1", code,
+                           f"{name}.{member['name']}")
+    calls = OLDER.read_text()
+    for name in declared["functions"]:
+        if name not in calls and not name.endswith("_init"):
+            code = cut(rf"DATAFLUX_API [^;()]*\b{name}\([^;]*;", "", code, name)
+    return code
+
+
 class Program:
     """A program in C by the header in `folder`, linked with the library of today."""
 
@@ -100,7 +128,7 @@ class Program:
 
 
 class Headers(unittest.TestCase):
-    """The frozen header, that of today, and what was changed of it."""
+    """Older headers, that of today, and what was changed of it."""
 
     @classmethod
     def setUpClass(cls):
@@ -111,7 +139,9 @@ class Headers(unittest.TestCase):
         # Without comments it is easier to change.
         cls.header = re.sub(r"/\*.*?\*/", " ", describe.HEADER.read_text(), flags=re.DOTALL)
         cls.today = describe.describe(cls.header)
-        cls.before = (freeze.frozen() / "dataflux.h").read_text()
+        cls.older = {"shortened": shortened(cls.header, cls.today)}
+        if kept := freeze.frozen():
+            cls.older[kept.name] = (kept / "dataflux.h").read_text()
         cls.folder = tempfile.TemporaryDirectory()
 
     @classmethod
@@ -147,25 +177,11 @@ class Headers(unittest.TestCase):
 
 
 class Frozen(Headers):
-    def shortened(self):
-        """Today's header as it was when no options struct had its last 8 bytes."""
-        code = self.header
-        for name, layout in self.today["structs"].items():
-            # Of these an older one could do nothing, or they have been so from the beginning.
-            if name == "dataflux_range_columns" or layout["members"][0]["name"] != "struct_size":
-                continue
-            for member in layout["members"][1:]:
-                if member["offset"] >= layout["size"] - 8:
-                    code, gone = re.subn(
-                        rf"(typedef struct {name} {{[^}}]*;)[^;}}]*\b{member['name']};", r"\1", code)
-                    self.assertEqual(1, gone, f"{name}.{member['name']}")
-        return code
-
     def program(self, name, text, source=None):
         """A program by the header `text`."""
         folder = self.folder_of(name, text)
         if source is None:
-            return Program(Path(__file__).with_name("older.c"), folder, folder / "program")
+            return Program(OLDER, folder, folder / "program")
         (folder / "program.c").write_text(source)
         return Program(folder / "program.c", folder, folder / "program")
 
@@ -176,13 +192,21 @@ class Frozen(Headers):
         self.assertEqual((0, ""), (done.returncode, done.stderr))
         self.assertEqual(b"what was saved\0", emulator.get("saved"))
 
-    def test_it_is_of_the_version_that_is_written_now(self):
-        self.assertEqual(self.freeze.version(), self.freeze.frozen().name,
-                         "a new section of CHANGELOG.md: run c_api/freeze.py")
+    def test_one_version_is_kept_of_a_release(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(self.freeze.frozen(Path(folder)))
+            (Path(folder) / "0.0").mkdir()
+            self.freeze.freeze(Path(folder))
+            made = self.freeze.frozen(Path(folder))
+            self.assertEqual(["dataflux.h"], [path.name for path in made.iterdir()])
+            kept = self.freeze.frozen() or made
+            self.assertEqual(self.freeze.version(), kept.name,
+                             "a new section of CHANGELOG.md: run c_api/freeze.py")
 
-    def test_today_has_all_of_it(self):
-        self.assertEqual([], broken(self.describe(self.before), self.today),
-                         "c_api/README.md says what to do")
+    def test_today_has_all_that_older_ones_have(self):
+        for name, text in self.older.items():
+            self.assertEqual([], broken(self.describe(text), self.today),
+                             f"{name}: c_api/README.md says what to do")
 
     def test_what_breaks_is_found(self):
         for kind, pattern, by in [
@@ -206,16 +230,15 @@ class Frozen(Headers):
         self.assertNotEqual(self.today, today)
         self.assertEqual([], broken(self.today, today))
 
-    def test_a_program_that_was_compiled_by_it_runs(self):
-        self.run_older("frozen", self.before)
-
-    def test_a_program_that_knows_less_of_each_struct_runs(self):
-        text = self.shortened()
-        self.assertIn("struct dataflux_client_options", broken(self.today, self.describe(text)))
-        self.run_older("shortened", text)
+    def test_programs_that_were_compiled_by_older_ones_run(self):
+        missed = broken(self.today, self.describe(self.older["shortened"]))
+        for what in "struct dataflux_client_options", "function dataflux_manifest_row":
+            self.assertIn(what, missed)
+        for name, text in self.older.items():
+            self.run_older(name, text)
 
     def test_nothing_behind_a_shorter_struct_is_touched(self):
-        text = self.shortened()
+        text = self.older["shortened"]
         checks = "".join(
             f"  {{\n    struct {{ {name} o; unsigned char behind[64]; }} x;\n"
             f"    memset(&x, 0x5a, sizeof x);\n    {name}_init(&x.o, sizeof x.o);\n"
@@ -254,8 +277,9 @@ class Abidiff(Headers):
         self.assertTrue(done.returncode or not found, done.stdout)
         return found
 
-    def test_today_has_all_that_was_frozen(self):
-        self.assertEqual([], self.compare(self.before, self.header))
+    def test_today_has_all_that_older_ones_have(self):
+        for name, text in self.older.items():
+            self.assertEqual([], self.compare(text, self.header), name)
 
     def test_what_is_added_breaks_nothing(self):
         self.assertEqual([], self.compare(self.header, self.grown()))
