@@ -818,21 +818,6 @@ typedef struct dataflux_row {
 DATAFLUX_API dataflux_status dataflux_manifest_row(const dataflux_manifest* manifest,
                                                    uint64_t index, dataflux_row* out,
                                                    size_t row_size, dataflux_error** err);
-/* Joins `count` manifests of parts of one listing, and writes what that listing would have given to
- * a file: `to` names a path. So processes list a prefix that is too large for one of them, each a
- * range of its names, by the offsets of dataflux_list(). The parts come in any order. Together they
- * are all of the whole, which begins and ends with these offsets; NULL = with the prefix's names.
- * Rows are copied in blocks: memory for one, however many there are. The parts are shared, and may
- * be freed when this returns. Open the file by dataflux_manifest_open(). Failures:
- * DATAFLUX_INVALID_ARGUMENT where parts overlap, names are in none, or they were listed otherwise,
- * with the names of the two; DATAFLUX_DATA_LOSS for a damaged part; those of the file system. */
-DATAFLUX_API dataflux_status dataflux_manifest_join(dataflux_client* client,
-                                                    const dataflux_manifest_options* to,
-                                                    const dataflux_manifest* const* parts,
-                                                    size_t count, const char* start_offset,
-                                                    const char* end_offset, dataflux_queue* queue,
-                                                    uint64_t tag, dataflux_operation** out,
-                                                    dataflux_error** err);
 /* Lists a prefix together with all processes that call this with the same options and board: each
  * takes ranges of the names in turns, and what nobody has listed yet is divided as it shows. The
  * board is a prefix of a bucket that all write to and nobody else does; it may not lie in what is

@@ -305,39 +305,6 @@ dataflux_status dataflux_manifest_row(const dataflux_manifest* manifest, uint64_
   });
 }
 
-dataflux_status dataflux_manifest_join(dataflux_client* client, const dataflux_manifest_options* to,
-                                       const dataflux_manifest* const* parts, size_t count,
-                                       const char* start_offset, const char* end_offset,
-                                       dataflux_queue* queue, uint64_t tag,
-                                       dataflux_operation** out, dataflux_error** err) {
-  return guarded(err, [&]() -> result<void> {
-    if (out != nullptr) *out = nullptr;
-    const auto place = dataflux_c::place_of(to);
-    if (!place) return place.error();
-    if (place->path.empty()) {
-      return error(errc::invalid_argument, "manifests are joined to a file: name a path");
-    }
-    if (parts == nullptr) return missing("parts");
-    if (count == 0) return error(errc::invalid_argument, "parts: there are none");
-    std::vector<dataflux::manifest> all;
-    for (size_t i = 0; i < count; ++i) {
-      if (parts[i] == nullptr) return missing("a manifest of parts");
-      all.push_back(parts[i]->what);
-    }
-    return begin_operation<dataflux_c::typed_operation<void>>(
-        client, queue, tag, out, [&](client_state&) {
-          return dataflux_c::submit_with_disk<void>(
-              [path = place->path, all = std::move(all),
-               whole = dataflux::name_range{dataflux_c::text_of(start_offset),
-                                            dataflux_c::text_of(end_offset)}]() -> result<void> {
-                auto joined = dataflux::join_manifests(path, all, whole);
-                if (!joined) return std::move(joined).error();
-                return {};
-              });
-        });
-  });
-}
-
 dataflux_status dataflux_list_shared(dataflux_client* client, const dataflux_list_options* options,
                                      const char* board_bucket, const char* board_prefix,
                                      const char* path, int64_t lease_ns, dataflux_queue* queue,

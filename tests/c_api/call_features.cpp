@@ -71,14 +71,6 @@ void call_player::save_manifest() {
     o.object = "made/manifest";
   }
   o.timeout_ns = timeout();
-  if (dice_.chance(6) && !none(manifests_)) {
-    const dataflux_manifest* const parts[] = {any(manifests_), any(manifests_)};
-    return begin([&](auto* queue, auto** out, auto** err) {
-      return dataflux_manifest_join(any(clients_), odd_.of(o, dice_), parts, dice_.below(3),
-                                    dice_.chance(4) ? "o/1" : nullptr, nullptr, queue, 16, out,
-                                    err);
-    });
-  }
   if (dice_.chance(8)) {
     dataflux_list_options what;
     dataflux_list_options_init(&what, sizeof what);

@@ -420,18 +420,6 @@ dataflux_manifest_options object_manifest() {
   o.object = "manifest";
   return o;
 }
-dataflux_status join(place& p) {
-  const std::string from = p.path("manifest");
-  const std::string to = p.path("joined");
-  manifest_ptr m;
-  CHECKED(open(p, file_of(from), m));
-  const dataflux_manifest* const parts = m.get();
-  const auto o = file_of(to);
-  return p.call([&](auto queue, auto tag, auto out) {
-    return dataflux_manifest_join(p.client.get(), &o, &parts, 1, nullptr, nullptr, queue, tag, out,
-                                  nullptr);
-  });
-}
 dataflux_status list_shared(place& p) {
   const auto o = listed();
   const std::string board = with_memory([&] { return "a-board/" + std::to_string(p.tag) + "/"; });
@@ -808,7 +796,6 @@ std::vector<doing> all_of(const std::string& endpoint) {
        saved},
       {"manifest of an object", [](place& p) { return use_manifest(p, object_manifest()); }, saved},
       {"manifest_save, file", [](place& p) { return save(p, file_of(p.path("saved"))); }},
-      {"manifest_join", join, saved},
       {"list_sets", list_sets},
       {"remove_sets", remove_sets, sets_gone},
       {"remove_prefix", remove_prefix,

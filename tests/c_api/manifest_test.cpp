@@ -97,16 +97,6 @@ dataflux_changed_rows view_of(const changes_ptr& changes) {
   REQUIRE(dataflux_changes_rows(changes.get(), &view, sizeof view, nullptr) == DATAFLUX_OK);
   return view;
 }
-dataflux_status join(const world& w, const dataflux_manifest_options& to,
-                     const std::vector<const dataflux_manifest*>& parts, told& why,
-                     const char* start = nullptr) {
-  return outcome(
-      [&](dataflux_operation** op, dataflux_error** err) {
-        return dataflux_manifest_join(w.client.get(), &to, parts.data(), parts.size(), start,
-                                      nullptr, nullptr, 0, op, err);
-      },
-      why);
-}
 changes_ptr refreshed(const world& w, const manifest_ptr& manifest) {
   told why;
   operation_ptr op;
@@ -197,56 +187,6 @@ TEST_CASE("dataflux_manifest: saved, opened, and its rows read by number", "[c_a
   listing_ptr none;
   REQUIRE(rows(w, manifest, 100, 5, why, none) == DATAFLUX_OK);
   CHECK(dataflux_listing_size(none.get()) == 0);
-}
-
-TEST_CASE("dataflux_manifest_join: ranges that were listed apart become one", "[c_api]") {
-  world w;
-  w.fill(40, 1);
-  const folder temp;
-  told why;
-  const auto part = [&](const char* name, const char* start, const char* end) {
-    dataflux_list_options o;
-    dataflux_list_options_init(&o, sizeof o);
-    o.bucket = "bkt";
-    o.prefix = "o/";
-    o.start_offset = start;
-    o.end_offset = end;
-    operation_ptr op;
-    REQUIRE(outcome(
-                [&](dataflux_operation** out, dataflux_error** err) {
-                  return dataflux_list(w.client.get(), &o, nullptr, 0, out, err);
-                },
-                why, &op) == DATAFLUX_OK);
-    dataflux_listing* listed = nullptr;
-    REQUIRE(dataflux_operation_take_listing(op.get(), &listed, why) == DATAFLUX_OK);
-    const listing_ptr listing(listed);
-    const std::string path = temp / name;
-    REQUIRE(save(w, file(path), listing.get(), why) == DATAFLUX_OK);
-    return opened(w, file(path));
-  };
-  const manifest_ptr a = part("a", nullptr, "o/000010");
-  const manifest_ptr b = part("b", "o/000010", "o/000025");
-  const manifest_ptr c = part("c", "o/000025", nullptr);
-  const std::string path = temp / "joined";
-  REQUIRE(join(w, file(path), {c.get(), a.get(), b.get()}, why) == DATAFLUX_OK);
-  const manifest_ptr joined = opened(w, file(path));
-  CHECK(dataflux_manifest_size(joined.get()) == 40);
-  dataflux_row row;
-  REQUIRE(dataflux_manifest_row(joined.get(), 25, &row, sizeof row, why) == DATAFLUX_OK);
-  CHECK(std::string(row.name, row.name_size) == "o/000025");
-  CHECK(join(w, file(path), {b.get(), c.get()}, why, "o/000010") == DATAFLUX_OK);
-  const auto refused = [&](const std::vector<const dataflux_manifest*>& parts, const char* word) {
-    CHECK(join(w, file(path), parts, why) == DATAFLUX_INVALID_ARGUMENT);
-    INFO(why.message());
-    CHECK(why.message().find(word) != std::string::npos);
-  };
-  refused({a.get(), c.get()}, "are in none");
-  refused({a.get(), b.get(), b.get(), c.get()}, "overlap");
-  refused({}, "parts");
-  refused({a.get(), nullptr}, "parts");
-  CHECK(join(w, object("m"), {a.get(), b.get(), c.get()}, why) == DATAFLUX_INVALID_ARGUMENT);
-  CHECK(why.message().find("path") != std::string::npos);
-  CHECK(dataflux_manifest_size(opened(w, file(path)).get()) == 30);
 }
 
 TEST_CASE("dataflux_list_shared: a board, and what it refuses", "[c_api]") {
@@ -512,11 +452,6 @@ TEST_CASE("dataflux_manifest: bad input is answered", "[c_api]") {
         DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_manifest_refresh(w.client.get(), nullptr, nullptr, nullptr, 0, &op, why) ==
         DATAFLUX_INVALID_ARGUMENT);
-  CHECK(dataflux_manifest_join(w.client.get(), &good, nullptr, 1, nullptr, nullptr, nullptr, 0, &op,
-                               why) == DATAFLUX_INVALID_ARGUMENT);
-  const dataflux_manifest* const parts[] = {nullptr};
-  CHECK(dataflux_manifest_join(nullptr, nullptr, parts, 1, nullptr, nullptr, nullptr, 0, &op,
-                               why) == DATAFLUX_INVALID_ARGUMENT);
   dataflux_manifest* manifest = nullptr;
   CHECK(dataflux_operation_take_manifest(nullptr, &manifest, why) == DATAFLUX_INVALID_ARGUMENT);
   dataflux_changes* changes = nullptr;

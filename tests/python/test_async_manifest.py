@@ -38,26 +38,6 @@ def test_a_manifest_has_the_rows_of_the_listing(run, opened, bucket, emulator, t
     run(main)
 
 
-def test_manifests_are_joined(run, opened, bucket, tmp_path):
-    for i in range(20):
-        bucket.put(f"a/{i:02}", b"x" * i)
-
-    async def main():
-        async with opened() as client:
-            parts = []
-            for name, start, end in ("low", None, "a/07"), ("high", "a/07", None):
-                await client.save_manifest(await client.list(bucket("a/"), start=start, end=end),
-                                           tmp_path / name)
-                parts.append(await client.open_manifest(tmp_path / name))
-            await client.join_manifests(parts, tmp_path / "m")
-            joined = await client.open_manifest(tmp_path / "m")
-            assert await joined.rows() == await client.list(bucket("a/"))
-            with pytest.raises(dataflux.InvalidArgumentError, match="high.*in none"):
-                await client.join_manifests(parts[1:], tmp_path / "m")
-
-    run(main)
-
-
 def test_a_manifest_is_refreshed(run, opened, bucket, tmp_path):
     for i in range(20):
         bucket.put(f"a/{i}", b"x" * i)

@@ -44,7 +44,6 @@ CALLS = {
                                                          board="gs://nobody-has-it/board/"),
     "open_manifest": lambda c, folder, file: c.open_manifest(folder / "none"),
     "open_manifest of an object": lambda c, folder, file: c.open_manifest(MISSING),
-    "join_manifests": lambda c, folder, file: c.join_manifests([folder / "none"], folder / "joined"),
     "list_sets": lambda c, folder, file: c.list_sets(MISSING),
     "latest_set": lambda c, folder, file: c.latest_set(MISSING),
     "keep_last_sets": lambda c, folder, file: c.keep_last_sets(MISSING, 1),

@@ -267,9 +267,8 @@ def client_of(client):
 @pytest.mark.parametrize("call", [
     lambda client, path: client.save_manifest(client.list("gs://bkt"), path),
     lambda client, path: client.open_manifest(path),
-    lambda client, path: client.join_manifests([], path),
     lambda client, path: client.list_shared("gs://bkt/x", path, board="gs://bkt/board/")],
-    ids=["save", "open", "join", "list_shared"])
+    ids=["save", "open", "list_shared"])
 def test_a_path_that_no_file_can_have_is_named(client, emulator, call):
     emulator.add_bucket("bkt")
     with pytest.raises(ValueError, match="^target: .* what no name of a file can have"):
@@ -384,7 +383,7 @@ def test_verbs_of_tasks_are_coroutine_functions():
     asyncio.run(mocked.get("gs://bkt/x"))
     for verb in ("get", "stat", "exists", "put", "delete", "copy", "move", "compose", "patch", "read_into", "upload",
                  "download", "upload_folder", "download_folder", "remove_prefix", "list", "list_shared",
-                 "save_manifest", "join_manifests", "list_sets", "keep_last_sets", "remove_sets", "find_leftovers",
+                 "save_manifest", "list_sets", "keep_last_sets", "remove_sets", "find_leftovers",
                  "remove_leftovers", "bucket", "buckets", "permissions"):
         assert inspect.iscoroutinefunction(getattr(dataflux.AsyncClient, verb)), verb
 

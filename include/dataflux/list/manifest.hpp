@@ -4,7 +4,6 @@
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/list/detail/listing_changes.hpp>
-#include <dataflux/list/detail/manifest_join.hpp>
 #include <dataflux/list/detail/shared_list.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/observer.hpp>
@@ -27,6 +26,10 @@
 ///     for (auto i : now->changes.added) use(now->now.objects.name(i));
 ///     save_manifest(path, now->description, now->now.objects);
 namespace dataflux::inline DATAFLUX_ABI {
+
+namespace detail {
+class manifest_joiner;
+}
 
 /// What was listed, how and when. All texts are UTF-8.
 struct manifest_description {
@@ -63,8 +66,8 @@ struct manifest_description {
 /// Cost: opening grows with the blocks, not with the rows.
 class manifest {
  public:
-  /// Maps a file. It must not be written to or cut off while it is in use (manifest_writer never
-  /// does: it replaces the file); a cut raises SIGBUS.
+  /// Maps a file. It must not be written to or cut off while it is in use (save_manifest()
+  /// never does: it replaces the file); a cut raises SIGBUS.
   ///
   /// Errors: not_found, permission_denied and other failures of the file system; invalid_argument:
   /// not a manifest; unimplemented: a newer version; data_loss: truncated, or damaged, and where.
@@ -161,11 +164,8 @@ inline result<object_metadata> save_manifest(object_store& store, manifest_targe
 /// Reads a manifest from an object into memory, in one request; checks it as manifest::open() does.
 ///
 /// Errors: those of the read and of manifest::over().
-///
 /// Lifetime: the store outlives the operation, and the manifest may outlive the store.
-///
 /// Threads: any may call. Blocking forms are not for completions, nor for a virtual_scheduler.
-///
 /// Cost: one request; memory for the whole object, as long as the manifest or rows of it live.
 void start_load_manifest(object_store& store, const read_request& request,
                          object_store::completion<manifest> done);

@@ -79,7 +79,7 @@ _VERBS = (
     "stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
     "get", "read_into", "get_ranges", "get_many",
     "open", "reader", "writer",
-    "list", "list_batches", "list_shared", "open_manifest", "save_manifest", "join_manifests",
+    "list", "list_batches", "list_shared", "open_manifest", "save_manifest",
     "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
     "upload", "download", "upload_folder", "download_folder", "remove_prefix",
     "find_leftovers", "remove_leftovers",

@@ -655,23 +655,6 @@ def save_manifest(listing: Listing, target: Target, *,
     """
 
 
-def join_manifests(parts: Iterable[Any], target: Target, *, start: str | None = None,
-                   end: str | None = None) -> None:
-    """Joins manifests of parts of one listing, and writes what that listing would have given to a
-    file. So processes list a prefix that is too large for one of them, each a range of its names,
-    by list()'s `start` and `end`. Rows are copied in blocks, however many there are.
-
-    Arguments:
-        parts: what open_manifest() has given, in any order. Together they are the whole.
-        target: a path, which may be that of a part. For an object upload() the file.
-        start, end: of the whole; None = all names of the prefix.
-
-    Raises: InvalidArgumentError, which names them, for two that overlap or were listed otherwise,
-    and where names are in none; DataLossError for one that is damaged; Error for what fails in
-    the file system. The target stays as it was then.
-    """
-
-
 def open_manifest(target: Target, *, timeout: float | None = None) -> Manifest:
     """Opens a manifest: maps a file, or reads an object into memory.
 

@@ -92,7 +92,6 @@ FUNCTIONS = {
     'manifest_json': 'iPPP',
     'manifest_rows': 'iPPQQPQPP',
     'manifest_row': 'iPQPQP',
-    'manifest_join': 'iPPPQssPQPP',
     'list_shared': 'iPPsssqPQPP',
     'manifest_free': 'vP',
     'refresh_options_init': 'vPQ',

@@ -12,13 +12,13 @@ from ._calls import Call, checked, taker
 from ._columns import ListingHandle, Table
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, byref, kind_of, library, struct
-from ._listing import Listing, Row, text_of
+from ._listing import Listing, Row
 from ._objects import _object
 from ._place import check_local, count_of, nanoseconds, object_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, Iterable, Iterator, Tuple, Union
+    from typing import Any, Dict, Iterator, Tuple, Union
 
     from ._objects import Object, Place
     from ._progress import Progress
@@ -327,25 +327,6 @@ def opening_manifest(client, target, timeout, kind):
                 lambda operation, record: kind(client, _take_manifest(operation, record)))
 
 
-def _handles_of(parts):
-    """The library's manifests, as an array of C; the array keeps them."""
-    import ctypes
-
-    try:
-        all_parts = list(parts)
-    except TypeError:
-        raise TypeError("parts: manifests in a list are needed, and not a "
-                        f"{type(parts).__name__}") from None
-    for i, part in enumerate(all_parts):
-        if not isinstance(part, SavedListing):
-            raise TypeError(f"parts[{i}]: a manifest is needed, and not a {type(part).__name__}")
-    if not all_parts:
-        raise ValueError("parts: one manifest is needed at least")
-    array = (ctypes.c_void_p * len(all_parts))(*(part._handle.value for part in all_parts))
-    array.kept = all_parts
-    return array
-
-
 class ManifestVerbs:
     """What a client does with manifests."""
 
@@ -371,33 +352,6 @@ class ManifestVerbs:
             lambda client, queue, tag, out, err:
                 library.manifest_save(client, byref(options), whole, queue, tag, out, err),
             _object if is_object else None))
-
-    def join_manifests(self, parts: Iterable[Any], target: Target, *, start: str | None = None,
-                       end: str | None = None) -> None:
-        """Joins manifests of parts of one listing, and writes what that listing would have given to a
-        file. So processes list a prefix that is too large for one of them, each a range of its names,
-        by list()'s `start` and `end`. Rows are copied in blocks, however many there are.
-
-        Arguments:
-            parts: what open_manifest() has given, in any order. Together they are the whole.
-            target: a path, which may be that of a part. For an object upload() the file.
-            start, end: of the whole; None = all names of the prefix.
-
-        Raises: InvalidArgumentError, which names them, for two that overlap or were listed otherwise,
-        and where names are in none; DataLossError for one that is damaged; Error for what fails in
-        the file system. The target stays as it was then.
-        """
-        options, is_object = _manifest_options(target, None)
-        if is_object:
-            raise ValueError("target: manifests are joined to a file, which upload() brings to a "
-                             "bucket")
-        array = _handles_of(parts)
-        first, last = (None if text is None else text_of(text, argument)
-                       for text, argument in ((start, "start"), (end, "end")))
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.manifest_join(client, byref(options), byref(array), len(array), first, last,
-                                      queue, tag, out, err)))
 
     def open_manifest(self, target: Target, *, timeout: float | None = None) -> Manifest:
         """Opens a manifest: maps a file, or reads an object into memory.

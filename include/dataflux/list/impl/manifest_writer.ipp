@@ -4,13 +4,11 @@
 #include <dataflux/exec/detail/file_place.hpp>
 #include <dataflux/exec/detail/hidden_file.hpp>
 #include <dataflux/list/detail/manifest_encoder.hpp>
-#include <dataflux/list/detail/manifest_joiner.hpp>
 #include <dataflux/list/manifest.hpp>
 
 #include <unistd.h>
 
 #include <cerrno>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,38 +67,21 @@ DATAFLUX_INLINE result<void> replacing_file::put_in_place() {
   return {};
 }
 
-/// Writes all pieces that `source` makes.
-template <class Source>
-result<void> write_pieces(const std::string& path, Source& source) {
-  replacing_file file{path};
-  if (auto made = file.create(); !made) return made;
-  std::string piece;
-  while (!source.done()) {
-    piece.clear();
-    if (auto good = source.append_to(piece); !good) return good;
-    if (auto good = file.write(piece); !good) return good;
-  }
-  return file.put_in_place();
-}
-
 }  // namespace detail
 
 DATAFLUX_INLINE result<void> save_manifest(const std::string& path,
                                            const manifest_description& description,
                                            const object_columns& rows) {
   detail::manifest_encoder encoder{description, rows};
-  return detail::write_pieces(path, encoder);
-}
-
-DATAFLUX_INLINE result<manifest_description> join_manifests(const std::string& path,
-                                                            std::span<const manifest> parts,
-                                                            const name_range& whole) {
-  auto joiner = detail::manifest_joiner::of(parts, whole);
-  if (!joiner) return std::move(joiner).error();
-  if (auto written = detail::write_pieces(path, *joiner); !written) {
-    return std::move(written).error();
+  detail::replacing_file file{path};
+  if (auto made = file.create(); !made) return made;
+  std::string piece;
+  while (!encoder.done()) {
+    piece.clear();
+    if (auto good = encoder.append_to(piece); !good) return good;
+    if (auto good = file.write(piece); !good) return good;
   }
-  return joiner->description();
+  return file.put_in_place();
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI
