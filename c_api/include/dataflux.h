@@ -1,7 +1,7 @@
-/* dataflux: reads from Google Cloud Storage and writes to it, from C and whatever can call C.
+/* dataflux: reads from and writes to Google Cloud Storage, from C and languages that call C.
  *
- * This page is the whole interface, and its contract. It is 0.x: it may change until bindings for
- * Python, Rust and Julia stand on it. dataflux_abi_version() says what a library has.
+ * This header is the whole interface and its contract. It is 0.x and may change until bindings for
+ * Python, Rust and Julia use it. dataflux_abi_version() is the version of the loaded library.
  *
  * In short
  *
@@ -22,40 +22,40 @@
  *
  * Conventions
  *
- * Handles are opaque. A function that makes one gives it by an out parameter, which is NULL after
- * an error; each kind has a function dataflux_KIND_free(), which accepts NULL. Copying a pointer
- * copies nothing. A handle keeps alive what it needs: handles may be freed in any order.
+ * Handles are opaque. A function returns a new handle by an out parameter, which is NULL after an
+ * error. Each kind has a function dataflux_KIND_free(), which accepts NULL. Copying a pointer
+ * copies nothing. A handle keeps alive what it needs: free handles in any order.
  *
- * A dataflux_status is 0 (DATAFLUX_OK) or says what kind of failure it was; 1 to 16 are those of
- * google.rpc.Code. The last parameter of functions that can fail is `dataflux_error **err`: NULL,
- * or where the error is put, which is then the caller's to free. It is not touched on success.
+ * A dataflux_status is 0 (DATAFLUX_OK) or the kind of failure; 1 to 16 are google.rpc.Code's. The
+ * last parameter of functions that can fail is `dataflux_error **err`: NULL, or the place for the
+ * error, which the caller frees. Success leaves it untouched.
  *
- * Options are structs whose first member is their size: set it to sizeof, and everything else to
- * zero, which is the default of each member. dataflux_KIND_init(&options, sizeof options) does
- * both. Members are only ever added at the end, so that a program and a library of different
- * versions understand each other: what an older program does not name is zero, and what a newer one
- * sets that the library does not know is DATAFLUX_INVALID_ARGUMENT. NULL means all defaults where
- * nothing is required. What options point to is read during the call only.
+ * Options are structs whose first member is their size. Set it to sizeof, and everything else to
+ * zero, which is the default of each member; dataflux_KIND_init(&options, sizeof options) does
+ * both. New members come at the end only, so programs and libraries of different versions work
+ * together. Members missing in an older program are zero. A member that the library does not know
+ * is DATAFLUX_INVALID_ARGUMENT if it is not zero. NULL means all defaults where nothing is
+ * required. Options, and what they point to, are read during the call only.
  *
- * Texts are UTF-8 and end with a NUL; where a size is given beside a pointer they need not. Texts
- * that the library gives live as long as the handle that gave them, unless it says otherwise. Times
- * are nanoseconds: durations, or since 1970 by UTC. Sizes are bytes.
+ * Texts are UTF-8 and end with a NUL, unless a size goes with the pointer. Texts from the library
+ * live as long as their handle, unless the function says otherwise. Times are nanoseconds:
+ * durations, or since 1970 (UTC). Sizes are bytes.
  *
- * Threads: each function says what it allows. "Any thread" means at any time, at once with all
- * others on the same handle except its free function. A function that says nothing about threads
- * may be called on any.
+ * Threads: each function says what it allows. "Any thread" means at any time, concurrently with all
+ * other calls on the handle except its free function. A function that does not mention threads may
+ * be called on any thread.
  *
- * Close and free: client and queue have a function dataflux_KIND_close() that ends what is under
- * way. Closing twice does nothing; whatever is asked of a handle that was closed answers
- * DATAFLUX_FAILED_PRECONDITION. Freeing closes, and is the last thing done with a handle.
+ * Close and free: dataflux_KIND_close() of client and queue ends what is under way. Closing twice
+ * does nothing. Calls on a closed handle return DATAFLUX_FAILED_PRECONDITION. Freeing closes, too,
+ * and must be the last call on a handle.
  *
- * Fork: in the child of a fork every handle of the parent answers DATAFLUX_FAILED_PRECONDITION at
- * once, and freeing it does nothing; but listings, manifests and changes are plain memory, and may
- * be used and freed there. The child makes a client of its own.
+ * Fork: in the child of a fork every handle of the parent returns DATAFLUX_FAILED_PRECONDITION at
+ * once, and freeing it does nothing. Listings, manifests and changes are plain memory, and may be
+ * used and freed there. The child creates its own client.
  *
- * The library never prints, never exits, never installs a signal handler, and no C++ exception
- * leaves it. Where memory is short it answers DATAFLUX_RESOURCE_EXHAUSTED. Once loaded it stays:
- * dlclose() leaves it in memory, since threads of it may still end.
+ * The library never prints, exits or installs a signal handler, and no C++ exception leaves it. If
+ * memory is short it returns DATAFLUX_RESOURCE_EXHAUSTED. dlclose() leaves it in memory, because
+ * its threads may still be ending.
  */
 #ifndef DATAFLUX_H
 #define DATAFLUX_H
@@ -78,8 +78,7 @@ extern "C" {
 /* The interface that this header describes: major * 1000 + minor. */
 #define DATAFLUX_ABI_VERSION 1
 
-/* That of the library in memory, which is never less than that of the header it was linked by.
- * Any thread. */
+/* The version of the loaded library, at least that of the header it was linked with. Any thread. */
 DATAFLUX_API uint32_t dataflux_abi_version(void);
 /* Such as "0.1.0"; lives for ever. Any thread. */
 DATAFLUX_API const char* dataflux_version(void);
@@ -88,8 +87,8 @@ DATAFLUX_API const char* dataflux_version(void);
 
 typedef int32_t dataflux_status;
 
-/* Values of a dataflux_status. The first one is none of them: it makes the type of all of them a
- * signed one for generators of bindings, as dataflux_status is. */
+/* Values of a dataflux_status. The first one is no status: it makes the constants signed, as
+ * dataflux_status is, for generators of bindings. */
 enum {
   DATAFLUX_STATUS_IS_SIGNED = -1,
   DATAFLUX_OK = 0,
@@ -103,23 +102,23 @@ enum {
   DATAFLUX_RESOURCE_EXHAUSTED = 8,  /* 429, or memory, threads or descriptors of this machine */
   DATAFLUX_FAILED_PRECONDITION = 9, /* a condition does not hold; a handle after a fork */
   DATAFLUX_ABORTED = 10,            /* a conflict with a change by somebody else */
-  DATAFLUX_OUT_OF_RANGE = 11,       /* bytes that the object has not */
+  DATAFLUX_OUT_OF_RANGE = 11,       /* the range lies beyond the object's end */
   DATAFLUX_UNIMPLEMENTED = 12,      /* known, and not supported */
   DATAFLUX_INTERNAL = 13,           /* an invariant broke, here or there */
   DATAFLUX_UNAVAILABLE = 14,        /* the network, or the service, cannot serve now */
   DATAFLUX_DATA_LOSS = 15,          /* bytes do not match their checksum */
   DATAFLUX_UNAUTHENTICATED = 16,    /* no credentials, or refused ones */
-  /* No failure: a signal has come while the thread waited. See to it, and wait again. */
+  /* No failure: a signal interrupted the wait. Handle it, then call again. */
   DATAFLUX_INTERRUPTED = 64
 };
 
-/* "not_found"; "unknown" for what is no status. Lives for ever. Any thread. */
+/* Such as "not_found"; "unknown" for other numbers. Lives for ever. Any thread. */
 DATAFLUX_API const char* dataflux_status_name(dataflux_status status);
 
 typedef struct dataflux_error dataflux_error;
 
-/* What is known of a failure. Texts live as long as the error, and are "" where nothing is known.
- * No text ever holds a secret. Any thread. */
+/* Facts of a failure. Texts live as long as the error; unknown ones are "". No text ever holds a
+ * secret. Any thread. */
 DATAFLUX_API dataflux_status dataflux_error_status(const dataflux_error* error);
 /* What happened and what to do, for a person. */
 DATAFLUX_API const char* dataflux_error_message(const dataflux_error* error);
@@ -139,8 +138,8 @@ DATAFLUX_API int32_t dataflux_error_http_status(const dataflux_error* error);
 DATAFLUX_API int32_t dataflux_error_attempts(const dataflux_error* error);
 /* 1 if the same call may succeed later without any change, else 0. */
 DATAFLUX_API int32_t dataflux_error_retryable(const dataflux_error* error);
-/* 1 if an attempt may have been carried out, or may still be, whatever the last answer says: it was
- * sent and not answered, or answered by a 5xx. Else 0. */
+/* 1 if the service may have carried out an attempt, or may still do so, despite the last answer: it
+ * was sent without an answer, or answered by a 5xx. Else 0. */
 DATAFLUX_API int32_t dataflux_error_outcome_unknown(const dataflux_error* error);
 /* How long the service asked to wait; 0 when it did not. */
 DATAFLUX_API int64_t dataflux_error_retry_after_ns(const dataflux_error* error);
@@ -148,76 +147,76 @@ DATAFLUX_API void dataflux_error_free(dataflux_error* error);
 
 /* ---- Queues ---------------------------------------------------------------------------------- */
 
-/* A queue brings what has become of operations and streams to whoever waits for it, many at a time.
- * It is named where they are begun, and may serve any number of them, of any clients.
+/* A queue delivers results of operations and streams, many at a time. Name it when you begin them;
+ * one queue serves any number of them, of any clients.
  *
- * Items of a stream stay with the stream, under its client's memory cap, until this queue is asked
- * for them: a queue that nobody asks stops the network, and not the process. */
+ * Items of a stream stay with the stream, under its client's memory cap, until you take them from
+ * the queue. So a slow consumer stops the network, and memory stays bounded. */
 typedef struct dataflux_queue dataflux_queue;
 
-/* One thing that has happened. 64 bytes; in later versions more may be added at the end, which is
- * why dataflux_queue_next() is told its size. */
+/* One result, 64 bytes. Later versions may add members at the end, so dataflux_queue_next() takes
+ * its size. */
 typedef struct dataflux_record {
-  uint64_t tag;       /* as it was given where the operation or the stream was begun */
-  uint64_t index;     /* of a stream: which request it answers, from 0 in their order */
+  uint64_t tag;       /* as given to the function that began it */
+  uint64_t index;     /* of a stream: the number of the request, from 0 */
   const void* data;   /* of an item: its bytes */
   uint64_t size;      /* of `data` */
-  uint64_t slab;      /* whose memory `data` is: dataflux_slabs_release(); 0 = nobody's, or yours */
+  uint64_t slab;      /* of `data`, for dataflux_slabs_release(); 0 = your memory, or none */
   int64_t generation; /* of the object that the bytes are of */
   uint32_t crc32c;    /* of the bytes */
-  int32_t status;     /* DATAFLUX_OK, or why there are no bytes, or why the operation failed */
+  int32_t status;     /* DATAFLUX_OK, or the failure */
   uint32_t flags;     /* DATAFLUX_RECORD_* */
-  uint32_t error;     /* not 0: dataflux_queue_error() has more about `status` */
+  uint32_t error;     /* not 0: dataflux_queue_error() has the details of `status` */
 } dataflux_record;
 
-/* The bytes are a whole object, or all of it came together, or whole parts of it whose checksums
- * are known, and the checksum was equal. Without it they were not compared yet. */
+/* The bytes were compared with a checksum and are equal: a whole object, ranges that together are
+ * the object, or whole parts with known checksums. Without this flag they were not compared. */
 #define DATAFLUX_RECORD_VERIFIED 1u
 /* The last record of its operation or stream; that of a stream has no bytes. */
 #define DATAFLUX_RECORD_END 2u
 
 DATAFLUX_API dataflux_status dataflux_queue_create(dataflux_queue** out, dataflux_error** err);
 
-/* Waits until something has happened, then fills `out` with what there is, at most `capacity`
- * records of `record_size` bytes each (sizeof(dataflux_record)), and gives their number.
+/* Waits for results, then fills `out` with at most `capacity` records of `record_size` bytes each
+ * (sizeof(dataflux_record)), and returns their number in *count.
  *
- * timeout_ns: how long to wait; 0 = not at all; negative = without end. *count is 0 after it.
- * DATAFLUX_INTERRUPTED: a signal handler has run on this thread; *count is 0.
- * Other failures: DATAFLUX_INVALID_ARGUMENT for a NULL, a capacity of 0, or a record_size that is
- * too small; DATAFLUX_FAILED_PRECONDITION after dataflux_queue_close(), and in the child of a fork.
+ * timeout_ns: how long to wait; 0 = not at all; negative = for ever. *count is 0 if it passes.
+ * DATAFLUX_INTERRUPTED: a signal handler has run on this thread; *count is 0. Other failures:
+ * DATAFLUX_INVALID_ARGUMENT for a NULL, a capacity of 0, or a record_size that is too small;
+ * DATAFLUX_FAILED_PRECONDITION after dataflux_queue_close(), and in the child of a fork.
  *
- * Threads: any; what one thread gets no other does. */
+ * Threads: any; each record goes to one thread. */
 DATAFLUX_API dataflux_status dataflux_queue_next(dataflux_queue* queue, dataflux_record* out,
                                                  size_t record_size, size_t capacity,
                                                  int64_t timeout_ns, size_t* count);
 
-/* A descriptor that is readable while dataflux_queue_next() has something, for poll(2) and event
- * loops. It is the queue's: neither read nor close it. -1 in the child of a fork. Any thread. */
+/* A descriptor that is readable while dataflux_queue_next() has records, for poll(2) and event
+ * loops. The queue owns it: neither read nor close it. -1 in the child of a fork. Any thread. */
 DATAFLUX_API int dataflux_queue_fd(const dataflux_queue* queue);
 
-/* The error of a record, by its number, as long as fewer than 65,536 newer ones were handed out by
- * this queue. NULL after that. It is the caller's to free. Any thread. */
+/* The error of a record, by its number. NULL once this queue has delivered 65,536 newer errors. The
+ * caller frees it. Any thread. */
 DATAFLUX_API dataflux_error* dataflux_queue_error(dataflux_queue* queue, uint32_t number);
 
-/* Wakes all who wait in dataflux_queue_next(), which answers DATAFLUX_FAILED_PRECONDITION from now
- * on. Streams and operations that name it go on, and what they bring is dropped; operations that
- * nobody has a handle of are cancelled, and waited for. Any thread. */
+/* Wakes all threads in dataflux_queue_next(), which returns DATAFLUX_FAILED_PRECONDITION from now
+ * on. Streams and operations that name it continue, and their results are dropped. Operations
+ * without a handle are cancelled and waited for. Any thread. */
 DATAFLUX_API void dataflux_queue_close(dataflux_queue* queue);
 DATAFLUX_API void dataflux_queue_free(dataflux_queue* queue);
 
 /* ---- Memory of items ------------------------------------------------------------------------- */
 
-/* Gives memory back: `slabs` of records, each as often as it was handed out. 0 is passed over.
- * Until then the memory counts as borrowed, outside the memory cap. Any thread, at any time, also
- * when client, stream and queue are gone. In the child of a fork without a lock. */
+/* Returns memory: `slabs` of records, each as often as records named it. 0 is ignored. Until then
+ * the memory counts as borrowed, outside the memory cap. Any thread, at any time, also after
+ * client, stream and queue are freed. Takes no lock in the child of a fork. */
 DATAFLUX_API void dataflux_slabs_release(const uint64_t* slabs, size_t count);
-/* The memory that a slab is: small items share one, so that a binding need wrap it once only.
- * The slab is one that the caller has. Any thread. */
+/* The memory of a slab. Small items share one, so a binding wraps it only once. The caller must
+ * still hold the slab. Any thread. */
 DATAFLUX_API void dataflux_slab_memory(uint64_t slab, void** data, uint64_t* size);
 
 /* ---- Client ---------------------------------------------------------------------------------- */
 
-/* Connections, credentials and limits, shared by all that a process does. One for each process. */
+/* Connections, credentials and limits. Use one client per process. */
 typedef struct dataflux_client dataflux_client;
 
 /* dataflux_client_options.credentials */
@@ -244,7 +243,7 @@ typedef struct dataflux_client_options {
   uint64_t upload_memory;            /* of all uploads; 0 = 256 MiB */
   uint64_t slice;                    /* longest single read; 0 = 8 MiB */
   int64_t connect_timeout_ns;        /* 0 = 10 s */
-  int64_t stall_timeout_ns;          /* no byte for so long: begun anew; 0 = 30 s */
+  int64_t stall_timeout_ns;          /* longest time without a byte, then sent again; 0 = 30 s */
   int64_t token_limit_ns;            /* how long calls wait for a token to be set; 0 = 60 s */
   uint64_t event_capacity;           /* for dataflux_client_events(); 0 = none are kept */
   int64_t first_byte_timeout_ns;     /* from a request to its reply's first byte; 0 = 60 s */
@@ -257,28 +256,28 @@ typedef struct dataflux_client_options {
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options, size_t size);
 
-/* Starts the client's threads; sends nothing. Failures: what finding credentials says;
+/* Starts the client's threads; sends nothing. Failures: those of finding credentials;
  * DATAFLUX_INVALID_ARGUMENT for an option; DATAFLUX_RESOURCE_EXHAUSTED. */
 DATAFLUX_API dataflux_status dataflux_client_create(const dataflux_client_options* options,
                                                     dataflux_client** out, dataflux_error** err);
 
-/* Sets the access token that requests bear from now on, in place of any other. `expires_ns`: since
- * 1970; 0 = never. With DATAFLUX_CREDENTIALS_TOKEN set the next one before its end: calls without a
- * good token wait `token_limit_ns` for it. Any thread. */
+/* Sets the access token of all later requests. `expires_ns`: since 1970; 0 = never. With
+ * DATAFLUX_CREDENTIALS_TOKEN set the next one before it expires: calls without a valid token wait
+ * `token_limit_ns` for it. Any thread. */
 DATAFLUX_API dataflux_status dataflux_client_set_token(dataflux_client* client, const char* token,
                                                        int64_t expires_ns, dataflux_error** err);
-/* Says, with DATAFLUX_CREDENTIALS_TOKEN, that no token can be had. Calls that wait for one end at
+/* Reports, with DATAFLUX_CREDENTIALS_TOKEN, that there is no token. Calls that wait for one end at
  * once, with `status` (1 to 16, such as DATAFLUX_UNAUTHENTICATED) and `message`, which must hold no
- * secret; so do those that want one within the next second. After that "token_needed" comes again.
- * A token that is still good stays in use, and the next dataflux_client_set_token() ends all that.
+ * secret. So do calls that need one within the next second. After that "token_needed" comes again.
+ * A token that is still valid stays in use. The next dataflux_client_set_token() ends that state.
  * DATAFLUX_FAILED_PRECONDITION for other credentials. Any thread. */
 DATAFLUX_API dataflux_status dataflux_client_fail_token(dataflux_client* client,
                                                         dataflux_status status, const char* message,
                                                         dataflux_error** err);
 
-/* What the client does now and has done, as a JSON object: requests and bytes ("totals"), times of
- * attempts by verb ("verbs"), "connections", "pacing" by bucket, and "memory". Times are
- * nanoseconds. Free the text by dataflux_text_free(). Any thread. */
+/* The client's metrics as a JSON object: requests and bytes ("totals"), times of attempts by verb
+ * ("verbs"), "connections", "pacing" by bucket, and "memory". Times are nanoseconds. Free the text
+ * by dataflux_text_free(). Any thread. */
 DATAFLUX_API dataflux_status dataflux_client_metrics(const dataflux_client* client, char** out,
                                                      dataflux_error** err);
 /* The same in Prometheus' text format, version 0.0.4: names begin with "dataflux_", times are
@@ -287,43 +286,43 @@ DATAFLUX_API dataflux_status dataflux_client_prometheus(const dataflux_client* c
                                                         dataflux_error** err);
 DATAFLUX_API void dataflux_text_free(char* text);
 
-/* Ends all that is under way with DATAFLUX_CANCELLED: the records still come, and items that have
- * arrived already may come before them. Any thread. */
+/* Ends all operations and streams with DATAFLUX_CANCELLED. Their records still come, perhaps after
+ * items that have already arrived. Any thread. */
 DATAFLUX_API void dataflux_client_close(dataflux_client* client);
-/* Threads and connections end when the last handle that was made with it is free, too. */
+/* Threads and connections end when the last handle made with it is freed, too. */
 DATAFLUX_API void dataflux_client_free(dataflux_client* client);
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
-/* A call under way. Each is begun by a function that takes `queue` and `tag`: when it has ended the
- * queue has one record with that tag, its status, and DATAFLUX_RECORD_END. A NULL queue: nobody is
- * told, and dataflux_operation_wait() is how to learn of the end. A NULL `out`: the record is all
- * that is wanted; one of queue and `out` must be given. What gives something to be taken of the
- * operation, by dataflux_operation_take_*(), needs `out`: DATAFLUX_INVALID_ARGUMENT for NULL. */
+/* A call under way. A function that takes `queue` and `tag` begins one. At its end the queue has
+ * one record with that tag, its status, and DATAFLUX_RECORD_END. With a NULL queue there is no
+ * record; call dataflux_operation_wait(). With a NULL `out` there is only the record. One of queue
+ * and `out` is required. Operations whose result is taken by dataflux_operation_take_*() need
+ * `out`: DATAFLUX_INVALID_ARGUMENT for NULL. */
 typedef struct dataflux_operation dataflux_operation;
 
-/* Waits for the end. DATAFLUX_OK: it has ended, well or not. DATAFLUX_DEADLINE_EXCEEDED: not within
- * timeout_ns (0 = do not wait; negative = without end). DATAFLUX_INTERRUPTED. Any thread. */
+/* Waits for the end. DATAFLUX_OK: it has ended, with success or failure.
+ * DATAFLUX_DEADLINE_EXCEEDED: not within timeout_ns (0 = do not wait; negative = for ever).
+ * DATAFLUX_INTERRUPTED. Any thread. */
 DATAFLUX_API dataflux_status dataflux_operation_wait(dataflux_operation* op, int64_t timeout_ns,
                                                      dataflux_error** err);
 /* Asks for an early end; the record comes, usually with DATAFLUX_CANCELLED. Any thread. */
 DATAFLUX_API void dataflux_operation_cancel(dataflux_operation* op);
-/* How an operation that has ended did. DATAFLUX_FAILED_PRECONDITION if it has not. Any thread. */
+/* The outcome of an operation that has ended; DATAFLUX_FAILED_PRECONDITION before. Any thread. */
 DATAFLUX_API dataflux_status dataflux_operation_result(dataflux_operation* op,
                                                        dataflux_error** err);
-/* What one that has ended well gives beside its record: a JSON object, which lives as long as the
- * operation. DATAFLUX_INVALID_ARGUMENT for one that gives nothing else. Any thread. */
+/* The result of a successful operation beside its record: a JSON object, which lives as long as the
+ * operation. DATAFLUX_INVALID_ARGUMENT if it has no more than its record. Any thread. */
 DATAFLUX_API dataflux_status dataflux_operation_json(dataflux_operation* op, const char** json,
                                                      dataflux_error** err);
-/* Lets go. One that is under way is cancelled and waited for, and memory of the caller's is his
- * again. That takes milliseconds; of a commit, which cleans up behind itself, and of a step on a
- * disk that has begun, as long as those take, up to a minute for each request. No record of it
- * comes any more. */
+/* Frees the handle. If the operation still runs, cancels it and blocks until the caller's memory is
+ * no longer used. That takes milliseconds; for a commit, which cleans up, or a running disk step,
+ * up to a minute per request. No record comes any more. */
 DATAFLUX_API void dataflux_operation_free(dataflux_operation* op);
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-/* What must hold for a call to be carried out; else it fails with DATAFLUX_FAILED_PRECONDITION. */
+/* Conditions of a call; if one does not hold, the call fails with DATAFLUX_FAILED_PRECONDITION. */
 typedef struct dataflux_conditions {
   size_t struct_size;
   uint32_t has; /* which of them are meant: DATAFLUX_IF_* */
@@ -353,7 +352,7 @@ typedef struct dataflux_object_options {
   uint32_t reserved;
 } dataflux_object_options;
 
-/* What dataflux_stat() gives. What is not asked for is not sent, and is not in the JSON. */
+/* Members of dataflux_stat()'s result. Others are not sent, and are not in the JSON. */
 #define DATAFLUX_FIELD_BASIC 1u /* bucket, name, size, generation, crc32c: with all others, too */
 #define DATAFLUX_FIELD_METAGENERATION 2u
 #define DATAFLUX_FIELD_MD5_HASH 4u
@@ -373,7 +372,7 @@ typedef struct dataflux_object_options {
 
 DATAFLUX_API void dataflux_object_options_init(dataflux_object_options* options, size_t size);
 
-/* What is written beside an object's bytes. Texts: NULL = the service's default. */
+/* Attributes that are written with an object. Texts: NULL = the service's default. */
 typedef struct dataflux_attributes {
   size_t struct_size;
   const char* content_type;
@@ -391,51 +390,50 @@ typedef struct dataflux_attributes {
 
 DATAFLUX_API void dataflux_attributes_init(dataflux_attributes* attributes, size_t size);
 
-/* Reads `size` bytes from `offset` on into `memory`, by ranges in parallel where that is long. The
- * memory is lent until the operation has ended; after a failure its content is undefined. The
- * record has size, crc32c, generation and DATAFLUX_RECORD_VERIFIED. Failures: DATAFLUX_OUT_OF_RANGE
- * where the object ends before, or where `size` is 0 and the object is not empty;
- * DATAFLUX_UNIMPLEMENTED for conditions: name the generation. */
+/* Reads `size` bytes from `offset` on into `memory`, by parallel ranges if that is long. The memory
+ * is lent until the operation ends; after a failure its content is undefined. The record has size,
+ * crc32c, generation and DATAFLUX_RECORD_VERIFIED. Failures: DATAFLUX_OUT_OF_RANGE if the object
+ * ends earlier, or if `size` is 0 and the object is not empty; DATAFLUX_UNIMPLEMENTED for
+ * conditions: name the generation. */
 DATAFLUX_API dataflux_status dataflux_get_one(dataflux_client* client,
                                               const dataflux_object_options* options,
                                               uint64_t offset, void* memory, size_t size,
                                               dataflux_queue* queue, uint64_t tag,
                                               dataflux_operation** out, dataflux_error** err);
-/* Reads `length` bytes from `offset` on, or what the object has of them, into memory of the
- * library; UINT64_MAX = to the end. An object of no bytes is none, and no failure where `offset` is
- * 0. The queue is required, since the memory is handed out by the record alone, which has data,
- * size, slab (dataflux_slabs_release()), crc32c, generation and DATAFLUX_RECORD_VERIFIED. Until
- * that was taken the memory is the operation's, and ends with it: so does what a queue holds that
- * is closed.
+/* Reads `length` bytes from `offset` on, or up to the object's end, into the library's memory;
+ * UINT64_MAX = to the end. An empty object has no bytes, which is no failure if `offset` is 0. The
+ * queue is required, because only the record hands out the memory. It has data, size, slab
+ * (dataflux_slabs_release()), crc32c, generation and DATAFLUX_RECORD_VERIFIED. Until the record is
+ * taken the operation owns the memory and frees it; closing the queue frees it, too.
  *
- * While it is read it is under the client's memory cap, as items of dataflux_get_many() are; from
- * the end of the operation on it is borrowed, also while the record waits. An object of up to 1 MiB
- * is one request; of a longer one the first MiB is asked for twice. Failures: DATAFLUX_OUT_OF_RANGE
- * where the range begins at the object's end or behind it; DATAFLUX_RESOURCE_EXHAUSTED for more
- * than the memory cap, where dataflux_get_one() reads into your memory; DATAFLUX_UNIMPLEMENTED for
- * conditions: name the generation. */
+ * During the read the memory is under the client's memory cap, as items of dataflux_get_many() are.
+ * From the end of the operation on it is borrowed, also while the record waits. An object of up to
+ * 1 MiB is one request; the first MiB of a longer one is requested twice. Failures:
+ * DATAFLUX_OUT_OF_RANGE if the range begins at or behind the object's end;
+ * DATAFLUX_RESOURCE_EXHAUSTED for more than the memory cap: use dataflux_get_one() with your own
+ * memory; DATAFLUX_UNIMPLEMENTED for conditions: name the generation. */
 DATAFLUX_API dataflux_status dataflux_get(dataflux_client* client,
                                           const dataflux_object_options* options, uint64_t offset,
                                           uint64_t length, dataflux_queue* queue, uint64_t tag,
                                           dataflux_operation** out, dataflux_error** err);
-/* Gives what is known of an object, with the names and the forms that the service uses. The record
- * has size, crc32c and generation. */
+/* Returns an object's metadata as JSON, with the service's names and formats. The record has size,
+ * crc32c and generation. */
 DATAFLUX_API dataflux_status dataflux_stat(dataflux_client* client,
                                            const dataflux_object_options* options,
                                            dataflux_queue* queue, uint64_t tag,
                                            dataflux_operation** out, dataflux_error** err);
-/* Of a write that names no condition for what it makes the last writer wins: dataflux_put(),
+/* In a write without a condition on its target the last writer wins: dataflux_put(),
  * dataflux_remove(), dataflux_copy(), dataflux_move(), dataflux_compose(), dataflux_patch(). After
- * a refusal (408, 5xx) it is sent again. When its reply is lost, the object is looked at: what the
- * call has made or removed is success, and what was there before the call is replaced, by its
- * generation. What is newer than the call is another writer's and stays: the call fails with
- * DATAFLUX_ABORTED, or has nothing left to remove and succeeds. Where nothing tells which, the
- * failure stands (DATAFLUX_UNAVAILABLE, and the error says that the outcome is not known).
- * A condition makes a write safe to repeat as it is: generation_match of the target, and
- * metageneration_match for dataflux_patch(). Any other one has it sent once. */
+ * a refusal (408, 5xx) it is sent again. After a lost reply the object is checked. If this call
+ * made or removed it, that is success. If it is older than the call, it is replaced, by its
+ * generation. If it is newer, it belongs to another writer and stays: the call fails with
+ * DATAFLUX_ABORTED; a removal succeeds. If that cannot be decided, the call fails with
+ * DATAFLUX_UNAVAILABLE, and the error says that the outcome is unknown. With generation_match of
+ * the target, and metageneration_match of dataflux_patch(), a write can be repeated safely. With
+ * any other condition it is sent once. */
 
-/* Inserts an object by one request; the checksum goes with it. `data` is lent until the operation
- * has ended. It gives what dataflux_stat() does. */
+/* Inserts an object by one request, with its checksum. `data` is lent until the operation ends. The
+ * result is that of dataflux_stat(). */
 DATAFLUX_API dataflux_status dataflux_put(dataflux_client* client,
                                           const dataflux_object_options* options, const void* data,
                                           size_t size, const dataflux_attributes* attributes,
@@ -470,7 +468,7 @@ typedef struct dataflux_list_options {
   uint64_t memory_cap;    /* 0 = no bound; of a stream 256 MiB */
   int64_t timeout_ns;
   uint32_t partial; /* 1: a range of names that fails is left out, and dataflux_listing_json() says
-                     * so; else the first that fails ends the listing */
+                       so; 0: the first failure ends the listing */
   uint32_t by_name; /* of a stream, 1: its batches come in order of names */
   const char* const* storage_classes; /* storage_class_count texts, such as "STANDARD": objects of
                                        * others are left out; none = of all */
@@ -479,7 +477,7 @@ typedef struct dataflux_list_options {
 
 DATAFLUX_API void dataflux_list_options_init(dataflux_list_options* options, size_t size);
 
-/* Lists by many calls at a time; proved complete, or it fails. The record's size is the rows. */
+/* Lists by many parallel calls. It is proved complete, or fails. The record's size is the rows. */
 DATAFLUX_API dataflux_status dataflux_list(dataflux_client* client,
                                            const dataflux_list_options* options,
                                            dataflux_queue* queue, uint64_t tag,
@@ -491,11 +489,10 @@ DATAFLUX_API dataflux_status dataflux_operation_take_listing(dataflux_operation*
 
 DATAFLUX_API uint64_t dataflux_listing_size(const dataflux_listing* listing);
 DATAFLUX_API uint64_t dataflux_listing_chunks(const dataflux_listing* listing);
-/* What is known of it beside its rows, as a JSON object, which lives as long as the listing. Of
- * all: "prefixes" (names that a delimiter folded). Of one by dataflux_list(), too: "objects" and
- * "bytes"; "pages", "calls", and of those "probes" and "repeats"; "ranges"; "dropped", by reason;
- * "missing", ranges of names that could not be listed, as "start" and "end"; and "cause", where
- * some are. */
+/* A listing's summary as a JSON object, which lives as long as the listing. All have "prefixes"
+ * (names that a delimiter folded). One by dataflux_list() also has "objects" and "bytes"; "pages"
+ * and "calls", "probes" and "repeats" among them; "ranges"; "dropped", by reason. "missing" are
+ * ranges of names that could not be listed, as "start" and "end", and "cause" says why. */
 DATAFLUX_API dataflux_status dataflux_listing_json(const dataflux_listing* listing,
                                                    const char** json, dataflux_error** err);
 
@@ -516,8 +513,8 @@ DATAFLUX_API dataflux_status dataflux_listing_chunk(const dataflux_listing* list
                                                     dataflux_chunk* out, size_t chunk_size,
                                                     dataflux_error** err);
 struct ArrowArrayStream;
-/* All rows for an Arrow library of this process, without a copy. `out` is its structure, not yet
- * initialised; whoever has it releases it, and it may outlive the listing. */
+/* All rows for an Arrow library of this process, without a copy. `out` is an uninitialised Arrow
+ * structure. Its owner releases it; it may outlive the listing. */
 DATAFLUX_API dataflux_status dataflux_listing_arrow(const dataflux_listing* listing,
                                                     struct ArrowArrayStream* out,
                                                     dataflux_error** err);
@@ -546,16 +543,15 @@ typedef struct dataflux_sampler_options {
 
 DATAFLUX_API void dataflux_sampler_options_init(dataflux_sampler_options* options, size_t size);
 
-/* In which order a rank reads the rows of an epoch: a pure function of the options, the same on
- * every machine and in every version, so that nothing is kept and any position is found at once.
- * The ranks take turns in one order: position p of rank r is place p * world_size + r of it. *size
- * is how many positions the rank has; all have as many. DATAFLUX_INVALID_ARGUMENT names the member.
- * Any thread.
+/* The order in which a rank reads the rows of an epoch: a pure function of the options, the same on
+ * every machine and in every version. Nothing is stored, and any position is computed at once. The
+ * ranks take turns in one order: position p of rank r is place p * world_size + r of it. *size is
+ * the number of positions of each rank. DATAFLUX_INVALID_ARGUMENT names the member. Any thread.
  */
 DATAFLUX_API dataflux_status dataflux_sampler_size(const dataflux_sampler_options* options,
                                                    uint64_t* size, dataflux_error** err);
 /* The rows at `count` positions from `first` on, for dataflux_get_many(): some 25 ns for each.
- * DATAFLUX_OUT_OF_RANGE where the rank has not so many, and `rows` is untouched then. Any thread.
+ * DATAFLUX_OUT_OF_RANGE beyond the rank's size; `rows` is untouched then. Any thread.
  */
 DATAFLUX_API dataflux_status dataflux_sampler_rows(const dataflux_sampler_options* options,
                                                    uint64_t first, uint64_t* rows, size_t count,
@@ -584,10 +580,9 @@ typedef struct dataflux_get_many_options {
 
 DATAFLUX_API void dataflux_get_many_options_init(dataflux_get_many_options* options, size_t size);
 
-/* Reads whole objects of a listing: `rows` of them by number, in this order, or all rows in order
- * when `rows` is NULL. With options->feed nothing is read before it is pushed; `listing` may be
- * NULL then, and rows must be. Names never cross: a record's index says which row it answers. Any
- * thread.
+/* Reads whole objects of a listing: `rows` by number, in this order, or all rows if `rows` is NULL.
+ * With options->feed only pushed requests are read; then `rows` must be NULL, and `listing` may be.
+ * Names never cross the boundary: a record's index is the number of its request. Any thread.
  */
 DATAFLUX_API dataflux_status dataflux_get_many(dataflux_client* client,
                                                const dataflux_get_many_options* options,
@@ -596,9 +591,9 @@ DATAFLUX_API dataflux_status dataflux_get_many(dataflux_client* client,
                                                dataflux_queue* queue, uint64_t tag,
                                                dataflux_getter** out, dataflux_error** err);
 
-/* Requests by columns, of `count` rows. A NULL column = its default for all. What the object has of
- * a range is read; DATAFLUX_OUT_OF_RANGE where that begins at the object's end or behind it, but at
- * an offset of 0. */
+/* Requests by columns, of `count` rows. A NULL column = its default for all. A range is cut at the
+ * object's end. DATAFLUX_OUT_OF_RANGE if it begins at or behind the end, except at an offset of
+ * 0. */
 typedef struct dataflux_get_columns {
   size_t struct_size;
   const char* names;            /* one behind the other */
@@ -612,8 +607,8 @@ typedef struct dataflux_get_columns {
 
 DATAFLUX_API void dataflux_get_columns_init(dataflux_get_columns* columns, size_t size);
 
-/* Pushes requests into a feed, from the first on, and gives how many it has taken: fewer when it is
- * full; offer the others again when records have come. Any thread; never waits. */
+/* Pushes requests into a feed, from the first on. *taken is their number: fewer if the feed is
+ * full. Push the rest again after records have come. Any thread; never waits. */
 DATAFLUX_API dataflux_status dataflux_getter_push(dataflux_getter* getter,
                                                   const dataflux_get_columns* requests,
                                                   size_t count, size_t* taken,
@@ -625,19 +620,19 @@ DATAFLUX_API dataflux_status dataflux_getter_push_rows(dataflux_getter* getter,
 DATAFLUX_API void dataflux_getter_finish(dataflux_getter* getter);
 /* Ends the stream: its last record has DATAFLUX_CANCELLED. Any thread. */
 DATAFLUX_API void dataflux_getter_cancel(dataflux_getter* getter);
-/* Lets go: a stream that has not ended is cancelled, and waited for: milliseconds. No record of it
- * comes any more. Memory of its items stays until it is released. */
+/* Frees the handle. A running stream is cancelled and waited for: milliseconds. No record comes any
+ * more. Memory of its items stays until it is released. */
 DATAFLUX_API void dataflux_getter_free(dataflux_getter* getter);
 
 /* ---- Changes of objects ---------------------------------------------------------------------- */
 
-/* These give what dataflux_stat() does, of the object that is made or changed. What they do when a
- * request is refused, or its reply lost, is said at dataflux_put(). */
+/* The result is that of dataflux_stat(), for the new or changed object. dataflux_put() describes
+ * what happens after refusals and lost replies. */
 
 /* Copies an object within the service, however large: to another name, bucket, storage class or
- * key. `source`: bucket, object, generation and conditions; `target`: bucket, object, conditions of
- * the copy, and the time limit of the whole. attributes: NULL, or none that is set = the source's;
- * else the copy has exactly these, where kms_key_name alone does not count as one. Failures:
+ * key. `source`: bucket, object, generation and conditions. `target`: bucket, object, conditions of
+ * the copy, and the time limit of the whole. attributes: NULL, or none set = the source's; else the
+ * copy has exactly these. kms_key_name alone does not count as one. Failures:
  * DATAFLUX_INVALID_ARGUMENT for a time limit of the source, and a generation of the target. */
 DATAFLUX_API dataflux_status dataflux_copy(dataflux_client* client,
                                            const dataflux_object_options* source,
@@ -647,15 +642,15 @@ DATAFLUX_API dataflux_status dataflux_copy(dataflux_client* client,
                                            dataflux_operation** out, dataflux_error** err);
 /* Renames an object within its bucket, in one step. The options are as for dataflux_copy(), and
  * both name the same bucket. Failures: DATAFLUX_INVALID_ARGUMENT for two buckets, and for a
- * generation: the live one is moved, and conditions say which that must be. A reply that
- * is lost is made up for by a look, with conditions and without: the source is gone, and what is
- * under the new name is not older than the call. */
+ * generation: the live one is moved, and conditions can require which one. After a lost reply the
+ * call checks, with conditions and without: it succeeded if the source is gone and the object under
+ * the new name is not older than the call. */
 DATAFLUX_API dataflux_status dataflux_move(dataflux_client* client,
                                            const dataflux_object_options* source,
                                            const dataflux_object_options* target,
                                            dataflux_queue* queue, uint64_t tag,
                                            dataflux_operation** out, dataflux_error** err);
-/* Puts 1 to 32 objects of the target's bucket together, in this order; they stay. `names` has
+/* Concatenates 1 to 32 objects of the target's bucket, in this order; they stay. `names` has
  * `count` texts; `generations` as many numbers, 0 = the live one, or is NULL = the live ones. */
 DATAFLUX_API dataflux_status dataflux_compose(dataflux_client* client,
                                               const dataflux_object_options* target,
@@ -663,11 +658,10 @@ DATAFLUX_API dataflux_status dataflux_compose(dataflux_client* client,
                                               size_t count, const dataflux_attributes* attributes,
                                               dataflux_queue* queue, uint64_t tag,
                                               dataflux_operation** out, dataflux_error** err);
-/* Changes attributes. Here NULL, or a custom_time_ns of 0, leaves one as it is, and "" removes it;
- * names of metadata that are not given stay, and one whose value is NULL is removed. A custom time
- * that is set cannot be removed, and the service lets it be moved forward only. Failures:
- * DATAFLUX_INVALID_ARGUMENT where nothing is changed, and for storage_class and kms_key_name, which
- * dataflux_copy() changes. */
+/* Changes attributes. NULL, or a custom_time_ns of 0, keeps one, and "" removes it. Metadata names
+ * that are not given stay; a NULL value removes one. A custom time cannot be removed, and can only
+ * move forward. Failures: DATAFLUX_INVALID_ARGUMENT if nothing changes, and for storage_class and
+ * kms_key_name, which dataflux_copy() changes. */
 DATAFLUX_API dataflux_status dataflux_patch(dataflux_client* client,
                                             const dataflux_object_options* options,
                                             const dataflux_attributes* attributes,
@@ -684,13 +678,13 @@ typedef struct dataflux_bucket_options {
 
 DATAFLUX_API void dataflux_bucket_options_init(dataflux_bucket_options* options, size_t size);
 
-/* Gives what is known of a bucket as JSON, with the names and the forms that the service uses. */
+/* Returns a bucket's metadata as JSON, with the service's names and formats. */
 DATAFLUX_API dataflux_status dataflux_bucket(dataflux_client* client,
                                              const dataflux_bucket_options* options,
                                              dataflux_queue* queue, uint64_t tag,
                                              dataflux_operation** out, dataflux_error** err);
-/* Which of `count` permissions, 1 to 100, such as "storage.objects.create", the account has on the
- * bucket: {"permissions": [...]}. The record's size is their number. */
+/* Which of 1 to 100 permissions, such as "storage.objects.create", the account has on the bucket:
+ * {"permissions": [...]}. The record's size is their number. */
 DATAFLUX_API dataflux_status dataflux_test_permissions(dataflux_client* client,
                                                        const dataflux_bucket_options* options,
                                                        const char* const* permissions, size_t count,
@@ -708,8 +702,8 @@ typedef struct dataflux_list_buckets_options {
 DATAFLUX_API void dataflux_list_buckets_options_init(dataflux_list_buckets_options* options,
                                                      size_t size);
 
-/* All buckets of a project, in order of names: {"items": [...]}, each as dataflux_bucket() gives
- * it. The record's size is their number. */
+/* All buckets of a project, in order of names: {"items": [...]}, each as of dataflux_bucket(). The
+ * record's size is their number. */
 DATAFLUX_API dataflux_status dataflux_list_buckets(dataflux_client* client,
                                                    const dataflux_list_buckets_options* options,
                                                    dataflux_queue* queue, uint64_t tag,
@@ -717,42 +711,42 @@ DATAFLUX_API dataflux_status dataflux_list_buckets(dataflux_client* client,
 
 /* ---- Listings that need not fit in memory ---------------------------------------------------- */
 
-/* A stream of batches of rows. Its queue has a record for each batch: how many rows it has (size)
- * and its number from 0 on (index). dataflux_lister_take() takes it; the next one is told of then.
+/* A stream of batches of rows. Its queue has a record for each batch, with its rows (size) and its
+ * number from 0 (index). dataflux_lister_take() takes it; then the next record comes.
  *
- * A stream from which nobody takes stops the network: options->memory_cap is for the pages that
- * wait, and beside them there is one batch, of 65,536 rows and a page at most. The last record has
- * DATAFLUX_RECORD_END and the outcome; its size is the rows of all batches. It is proved complete,
- * or that record says why it is not; the batches before it are good in either case. */
+ * If nobody takes batches, the network stops: options->memory_cap bounds the waiting pages, besides
+ * one batch of at most 65,536 rows and a page. The last record has DATAFLUX_RECORD_END and the
+ * outcome; its size is the rows of all batches. The listing is proved complete, or that record says
+ * why not. The batches before it are valid in either case. */
 typedef struct dataflux_lister dataflux_lister;
 
-/* Begins to list. A bad value is told by the last record, too. Any thread. */
+/* Begins to list. The last record may also report a bad value. Any thread. */
 DATAFLUX_API dataflux_status dataflux_list_stream(dataflux_client* client,
                                                   const dataflux_list_options* options,
                                                   dataflux_queue* queue, uint64_t tag,
                                                   dataflux_lister** out, dataflux_error** err);
-/* Takes the batch that was told of, in order of names; it is the caller's, and may outlive the
- * stream. Of all batches together the names are in order with options->by_name only.
- * DATAFLUX_FAILED_PRECONDITION where none is there. Never waits. Any thread. */
+/* Takes the announced batch, in order of names. The caller frees it; it may outlive the stream.
+ * Across batches names are in order with options->by_name only. DATAFLUX_FAILED_PRECONDITION if no
+ * batch waits. Never waits. Any thread. */
 DATAFLUX_API dataflux_status dataflux_lister_take(dataflux_lister* lister, dataflux_listing** out,
                                                   dataflux_error** err);
-/* What was done so far, as a JSON object: what dataflux_listing_json() gives of dataflux_list(),
- * but "prefixes", which the batches have. Free it by dataflux_text_free(). Any thread. */
+/* The summary so far, as a JSON object: as dataflux_listing_json() of dataflux_list(), without
+ * "prefixes", which the batches have. Free it by dataflux_text_free(). Any thread. */
 DATAFLUX_API dataflux_status dataflux_lister_json(const dataflux_lister* lister, char** out,
                                                   dataflux_error** err);
-/* Ends the stream: its last record has DATAFLUX_CANCELLED. What was told of can be taken still. Any
- * thread. */
+/* Ends the stream: its last record has DATAFLUX_CANCELLED. An announced batch can still be taken.
+ * Any thread. */
 DATAFLUX_API void dataflux_lister_cancel(dataflux_lister* lister);
-/* Lets go: a stream that has not ended is cancelled. No record of it comes any more. */
+/* Frees the handle. A running stream is cancelled. No record comes any more. */
 DATAFLUX_API void dataflux_lister_free(dataflux_lister* lister);
 
 /* ---- Manifests ------------------------------------------------------------------------------- */
 
-/* A listing that was saved, to a file or an object: many processes open it instead of listing
- * again. Opening reads no rows; those that are asked for are checked then. Immutable; any thread.
+/* A saved listing, in a file or an object: many processes open it instead of listing again. Opening
+ * reads no rows; rows are checked when they are first used. Immutable; any thread.
  *
- * A step on a disk that has begun is not interrupted: saving to a file, opening one, reading rows.
- * Cancelled before, the operation ends with DATAFLUX_CANCELLED; later it ends as it would. */
+ * A running disk step is not interrupted: saving to a file, opening one, reading rows. If it is
+ * cancelled before, the operation ends with DATAFLUX_CANCELLED; later it ends normally. */
 typedef struct dataflux_manifest dataflux_manifest;
 
 /* Where one is: a file, by its path, or an object. */
@@ -767,17 +761,17 @@ typedef struct dataflux_manifest_options {
 DATAFLUX_API void dataflux_manifest_options_init(dataflux_manifest_options* options, size_t size);
 
 /* Saves a listing: that of dataflux_list(), of dataflux_changes_listing(), or all rows of a
- * manifest. It is there whole or not at all, and replaces what was there. An object gives what
- * dataflux_stat() does. Failures: DATAFLUX_INVALID_ARGUMENT for a listing of another kind, with a
- * delimiter, or where something is missing; those of the file system, or of a write. */
+ * manifest. It appears whole or not at all, and replaces an earlier one. The result of an object is
+ * that of dataflux_stat(). Failures: DATAFLUX_INVALID_ARGUMENT for a listing of another kind, with
+ * a delimiter, or with missing ranges; those of the file system, or of a write. */
 DATAFLUX_API dataflux_status dataflux_manifest_save(dataflux_client* client,
                                                     const dataflux_manifest_options* options,
                                                     const dataflux_listing* listing,
                                                     dataflux_queue* queue, uint64_t tag,
                                                     dataflux_operation** out, dataflux_error** err);
-/* Maps a file, which must stay as it is while it is in use; or reads an object into memory. The
- * record's size is the rows. Failures: DATAFLUX_NOT_FOUND; DATAFLUX_INVALID_ARGUMENT for what is no
- * manifest; DATAFLUX_DATA_LOSS for one that is damaged; DATAFLUX_UNIMPLEMENTED for a later form. */
+/* Maps a file, which must not change while it is in use, or reads an object into memory. The
+ * record's size is the rows. Failures: DATAFLUX_NOT_FOUND; DATAFLUX_INVALID_ARGUMENT if it is no
+ * manifest; DATAFLUX_DATA_LOSS if it is damaged; DATAFLUX_UNIMPLEMENTED for a later version. */
 DATAFLUX_API dataflux_status dataflux_manifest_open(dataflux_client* client,
                                                     const dataflux_manifest_options* options,
                                                     dataflux_queue* queue, uint64_t tag,
@@ -788,15 +782,15 @@ DATAFLUX_API dataflux_status dataflux_operation_take_manifest(dataflux_operation
                                                               dataflux_error** err);
 
 DATAFLUX_API uint64_t dataflux_manifest_size(const dataflux_manifest* manifest);
-/* What was listed, how, and when, as a JSON object, which lives as long as the manifest: "bucket",
- * "prefix", "start_offset", "end_offset", "match_glob", "versions", "taken", "options" (pairs of
- * name and value), "rows"; and "bytes", those of the manifest itself, as a file or an object. */
+/* What was listed, how, and when, as a JSON object, which lives as long as the manifest. Its
+ * members are "bucket", "prefix", "start_offset", "end_offset", "match_glob", "versions", "taken",
+ * "options" (pairs of name and value) and "rows". "bytes" is the size of the manifest's file or
+ * object. */
 DATAFLUX_API dataflux_status dataflux_manifest_json(const dataflux_manifest* manifest,
                                                     const char** json, dataflux_error** err);
-/* Rows from `first` on, `count` of them at most, UINT64_MAX = all, as a listing without a copy, by
- * dataflux_operation_take_listing(): so that dataflux_get_many() reads them by number. What is
- * there of a file is read from disk, and checked: DATAFLUX_DATA_LOSS where it is damaged. The
- * listing may outlive the manifest. */
+/* At most `count` rows from `first` on (UINT64_MAX = all) as a listing without a copy, by
+ * dataflux_operation_take_listing(), for dataflux_get_many(). Rows of a file are read from disk and
+ * checked: DATAFLUX_DATA_LOSS for damaged ones. The listing may outlive the manifest. */
 DATAFLUX_API dataflux_status dataflux_manifest_rows(dataflux_client* client,
                                                     const dataflux_manifest* manifest,
                                                     uint64_t first, uint64_t count,
@@ -812,31 +806,30 @@ typedef struct dataflux_row {
   uint32_t has_crc32c; /* 0: the service gave none */
 } dataflux_row;
 
-/* Row `index`, without a listing around it. It takes less than a microsecond; where its block, of
- * some 65,536 rows, was not met before, as long as a disk and its check take.
- * DATAFLUX_OUT_OF_RANGE; DATAFLUX_DATA_LOSS as of dataflux_manifest_rows(). */
+/* Row `index`, without a listing. It takes less than a microsecond; the first row of a block, of
+ * some 65,536 rows, takes as long as the disk and a check. DATAFLUX_OUT_OF_RANGE;
+ * DATAFLUX_DATA_LOSS as of dataflux_manifest_rows(). */
 DATAFLUX_API dataflux_status dataflux_manifest_row(const dataflux_manifest* manifest,
                                                    uint64_t index, dataflux_row* out,
                                                    size_t row_size, dataflux_error** err);
-/* Lists a prefix together with all processes that call this with the same options and board: each
- * takes ranges of the names in turns, and what nobody has listed yet is divided as it shows. The
- * board is a prefix of a bucket that all write to and nobody else does; it may not lie in what is
- * listed. It ends when the listing is whole. With a `path` the manifest of all of it is a file
- * there then; NULL = this process helps only. A process that dies is replaced when a task of its
- * has been under way for `lease_ns`; 0 = 5 minutes. A board that is whole is joined again; a new
- * listing needs a new one. What lies on the board stays. `options` has no delimiter, max_calls,
- * memory_cap or partial. The record's size is the rows of the whole; dataflux_operation_json() has
- * "objects" and "tasks" of the whole, "own_objects", "own_tasks" and "calls" of this process.
- * Failures: DATAFLUX_INVALID_ARGUMENT, also for a board of another listing, with the name of what
- * differs; DATAFLUX_DATA_LOSS for a damaged board; those of dataflux_list(), of writing objects,
- * and of the file system. */
+/* Lists a prefix together with all processes that call this with the same options and board. Each
+ * claims ranges of names; large ranges are divided as they show. The board is a bucket prefix that
+ * only these processes write to; it must not lie within the listed prefix. The call ends when the
+ * listing is complete. Then `path` is a file with the whole manifest; NULL = this process only
+ * helps. If a process dies, another takes its task after `lease_ns`; 0 = 5 minutes. A complete
+ * board is joined again; a new listing needs a new board. The board's objects stay. `options` has
+ * no delimiter, max_calls, memory_cap or partial. The record's size is the rows of the whole;
+ * dataflux_operation_json() has "objects" and "tasks" of the whole, "own_objects", "own_tasks" and
+ * "calls" of this process. Failures: DATAFLUX_INVALID_ARGUMENT, also for a board of another
+ * listing, with the name of what differs; DATAFLUX_DATA_LOSS for a damaged board; those of
+ * dataflux_list(), of writing objects, and of the file system. */
 DATAFLUX_API dataflux_status dataflux_list_shared(
     dataflux_client* client, const dataflux_list_options* options, const char* board_bucket,
     const char* board_prefix, const char* path, int64_t lease_ns, dataflux_queue* queue,
     uint64_t tag, dataflux_operation** out, dataflux_error** err);
 DATAFLUX_API void dataflux_manifest_free(dataflux_manifest* manifest);
 
-/* What became of a listing. Immutable; any thread. */
+/* The differences of two listings. Immutable; any thread. */
 typedef struct dataflux_changes dataflux_changes;
 
 typedef struct dataflux_refresh_options {
@@ -848,8 +841,8 @@ typedef struct dataflux_refresh_options {
 
 DATAFLUX_API void dataflux_refresh_options_init(dataflux_refresh_options* options, size_t size);
 
-/* Lists again what the manifest lists, and compares. Nothing is written. The record's size is the
- * rows that are there now. */
+/* Lists again what the manifest lists, and compares. Writes nothing. The record's size is the
+ * number of rows now. */
 DATAFLUX_API dataflux_status dataflux_manifest_refresh(dataflux_client* client,
                                                        const dataflux_manifest* manifest,
                                                        const dataflux_refresh_options* options,
@@ -861,8 +854,8 @@ DATAFLUX_API dataflux_status dataflux_operation_take_changes(dataflux_operation*
                                                              dataflux_changes** out,
                                                              dataflux_error** err);
 /* Compares two listings of the same place, by names and generations; takes about 10 ns a row, on
- * this thread. DATAFLUX_INVALID_ARGUMENT where rows are not in order, or one has all generations
- * and the other has not. */
+ * this thread. DATAFLUX_INVALID_ARGUMENT if rows are not in order, or if only one of them has all
+ * generations. */
 DATAFLUX_API dataflux_status dataflux_listing_compare(const dataflux_listing* before,
                                                       const dataflux_listing* after,
                                                       dataflux_changes** out, dataflux_error** err);
@@ -873,7 +866,7 @@ typedef struct dataflux_changed_rows {
   uint64_t added_count;
   const uint64_t* removed; /* of the earlier one */
   uint64_t removed_count;
-  const uint64_t* changed; /* written anew: pairs, the row before and the row after */
+  const uint64_t* changed; /* overwritten: pairs, the row before and the row after */
   uint64_t changed_count;  /* pairs */
   uint64_t unchanged_count;
 } dataflux_changed_rows;
@@ -881,24 +874,24 @@ typedef struct dataflux_changed_rows {
 DATAFLUX_API dataflux_status dataflux_changes_rows(const dataflux_changes* changes,
                                                    dataflux_changed_rows* out, size_t rows_size,
                                                    dataflux_error** err);
-/* The later listing, as a handle of its own. */
+/* The later listing, as a separate handle. */
 DATAFLUX_API dataflux_status dataflux_changes_listing(const dataflux_changes* changes,
                                                       dataflux_listing** out, dataflux_error** err);
 DATAFLUX_API void dataflux_changes_free(dataflux_changes* changes);
 
 /* ---- Leftovers ------------------------------------------------------------------------------- */
 
-/* What uploads and reads that were killed have left in a bucket, where it is billed: open uploads,
- * temporary objects of uploads, and composites of reads.
+/* Leftovers of killed uploads and reads, which are billed: open uploads, temporary objects of
+ * uploads, and composites of reads.
  *
- * Both calls give a JSON object: the numbers "stale", "stale_bytes", "young", "foreign", "failed",
- * and "rows". A row has "kind" ("upload", "temporary_object", "composite"); "verdict" ("stale": its
- * time has passed, and dataflux_remove_leftovers() removes it; "young"; "foreign": somebody else's,
- * never removed; "failed": could not be removed); "target", what it was going to be, with
- * "whole_target", false where that is the beginning of a long name; "name"; and where they are
- * known "upload_id", "generation", "size", "noncurrent", "began", and "error". "age_seconds" are
- * since "began", by this machine's clock; verdicts are by the service's. The record's size is
- * "stale". */
+ * Both calls return a JSON object: the numbers "stale", "stale_bytes", "young", "foreign",
+ * "failed", and "rows". A row has "kind" ("upload", "temporary_object", "composite") and "verdict".
+ * "stale" is expired, and dataflux_remove_leftovers() removes it; "young" is not expired; "foreign"
+ * is another program's, and never removed; "failed" could not be removed. "target" is the name it
+ * was meant for; "whole_target" is false if that is only the beginning of a long name. A row has
+ * "name", and if known "upload_id", "generation", "size", "noncurrent", "began" and "error".
+ * "age_seconds" count from "began" by this machine's clock; verdicts use the service's clock. The
+ * record's size is "stale". */
 typedef struct dataflux_leftovers_options {
   size_t struct_size;
   const char* bucket;
@@ -921,9 +914,9 @@ DATAFLUX_API dataflux_status dataflux_find_leftovers(dataflux_client* client,
                                                      dataflux_queue* queue, uint64_t tag,
                                                      dataflux_operation** out,
                                                      dataflux_error** err);
-/* Finds them, and removes what is stale: objects by their generation, uploads by aborting them. An
- * upload that somebody is at work on fails then: choose an age that none takes. A removal that
- * failed is a row of the JSON, and no failure of the call. */
+/* Finds them, and removes the stale ones: objects by generation, uploads by aborting them. An
+ * upload in progress would fail then: choose an age that no upload reaches. A failed removal is a
+ * row of the JSON, and no failure of the call. */
 DATAFLUX_API dataflux_status dataflux_remove_leftovers(dataflux_client* client,
                                                        const dataflux_leftovers_options* options,
                                                        dataflux_queue* queue, uint64_t tag,
@@ -932,16 +925,16 @@ DATAFLUX_API dataflux_status dataflux_remove_leftovers(dataflux_client* client,
 
 /* ---- Writers --------------------------------------------------------------------------------- */
 
-/* Writes an object while its bytes are being made, of whatever length, in bounded memory
- * (dataflux_client_options.upload_memory). The object appears by dataflux_writer_commit() alone,
- * whole and verified. Whatever else happens, what was there before stays.
+/* Writes an object as a stream, of any length, in bounded memory
+ * (dataflux_client_options.upload_memory). The object appears only by dataflux_writer_commit(),
+ * whole and verified. In all other cases the previous object stays.
  *
- * Failures: a part that has failed shows in the next call, whichever that is. After it every call
- * fails, and what was sent is removed. DATAFLUX_FAILED_PRECONDITION where somebody has written the
- * object since the writer was opened (DATAFLUX_ALREADY_EXISTS where if_generation_match is 0), and
- * for a write after commit or abort.
+ * Failures: the next call reports a part that failed. After that every call fails, and the parts
+ * are removed. DATAFLUX_FAILED_PRECONDITION if another writer wrote the object since this one was
+ * opened (DATAFLUX_ALREADY_EXISTS if if_generation_match is 0), and for a write after commit or
+ * abort.
  *
- * Threads: one at a time uses a writer, each writer its own. Who comes while another is inside gets
+ * Threads: one thread at a time uses a writer. A concurrent call returns
  * DATAFLUX_FAILED_PRECONDITION at once. dataflux_client_close() ends it from any thread, with
  * DATAFLUX_CANCELLED. */
 typedef struct dataflux_writer dataflux_writer;
@@ -961,7 +954,7 @@ typedef struct dataflux_writer_options {
 
 DATAFLUX_API void dataflux_writer_options_init(dataflux_writer_options* options, size_t size);
 
-/* DATAFLUX_RESOURCE_EXHAUSTED where there are more writers than upload_memory has parts for. */
+/* DATAFLUX_RESOURCE_EXHAUSTED if upload_memory has no part left for another writer. */
 DATAFLUX_API dataflux_status dataflux_writer_open(dataflux_client* client,
                                                   const dataflux_writer_options* options,
                                                   dataflux_queue* queue, uint64_t tag,
@@ -975,66 +968,66 @@ DATAFLUX_API dataflux_status dataflux_operation_take_writer(dataflux_operation* 
 /* Appends by a copy; the memory is the caller's again when it returns. Waits for room while all of
  * upload_memory is in use.
  *
- * timeout_ns: how long; 0 = not at all; negative = until all is taken. *taken says how many bytes,
- * from the first on, it took, also where it fails: they are as good as any others. Write the rest
- * later. DATAFLUX_OK: all, or with a timeout_ns of 0 what there was room for, perhaps nothing: then
- * dataflux_writer_notify(). DATAFLUX_DEADLINE_EXCEEDED: not all within timeout_ns.
+ * timeout_ns: how long to wait; 0 = not at all; negative = until all is taken. *taken is the number
+ * of bytes taken, from the first on, also after a failure: they are part of the object. Write the
+ * rest later. DATAFLUX_OK: all were taken; with a timeout_ns of 0 those that fit, perhaps none:
+ * then call dataflux_writer_notify(). DATAFLUX_DEADLINE_EXCEEDED: not all within timeout_ns.
  * DATAFLUX_INTERRUPTED: a signal handler has run on this thread. */
 DATAFLUX_API dataflux_status dataflux_writer_write(dataflux_writer* writer, const void* data,
                                                    size_t size, int64_t timeout_ns, size_t* taken,
                                                    dataflux_error** err);
-/* The same without a copy, but for what is less than half a part at either end. The bytes that were
- * taken are lent, and must stay as they are, until `queue` has one record with this tag. It comes
- * if and only if *taken is not 0, whatever the call answers and whatever becomes of the writer,
- * which may be free by then; perhaps before the call returns. */
+/* The same without a copy, except for less than half a part at either end. The bytes taken are
+ * lent, and must not change, until `queue` has one record with this tag. It comes if and only if
+ * *taken is not 0, whatever the call returns, perhaps before it returns, and even after the writer
+ * was freed. */
 DATAFLUX_API dataflux_status dataflux_writer_lend(dataflux_writer* writer, const void* data,
                                                   size_t size, int64_t timeout_ns, size_t* taken,
                                                   dataflux_queue* queue, uint64_t tag,
                                                   dataflux_error** err);
-/* Brings one record with this tag as soon as a write has something to say: that there is room, or
- * an error; now if it has already. Ask again when a write has taken less than all. After
- * dataflux_writer_free() it does not come any more. */
+/* Brings one record with this tag as soon as there is room for a write, or an error; at once if
+ * that is so already. Ask again after a write that took less than all. After dataflux_writer_free()
+ * no record comes. */
 DATAFLUX_API dataflux_status dataflux_writer_notify(dataflux_writer* writer, dataflux_queue* queue,
                                                     uint64_t tag, dataflux_error** err);
 /* Sends the rest, waits for all parts, makes the object and verifies it. The record has size,
- * crc32c and generation. JSON: "object" as of dataflux_stat(); "path" and "mode" say how it went,
- * "fallback" why it did not go as usual, else "". Cancelled, it is over: whether the object was
- * made is not known where its last request was under way; it is whole if it was. The writer may be
- * freed at once. */
+ * crc32c and generation. JSON: "object" as of dataflux_stat(); "path" and "mode" are the way of the
+ * upload, "fallback" the reason for an unusual way, else "". If it is cancelled during its last
+ * request, the object may exist; if it does, it is whole. The writer may be freed at once. */
 DATAFLUX_API dataflux_status dataflux_writer_commit(dataflux_writer* writer, dataflux_queue* queue,
                                                     uint64_t tag, dataflux_operation** out,
                                                     dataflux_error** err);
-/* Gives up and removes what was sent; an error names what could not be. Does nothing after a
+/* Removes the parts; an error names those that could not be removed. Does nothing after a
  * commit. */
 DATAFLUX_API dataflux_status dataflux_writer_abort(dataflux_writer* writer, dataflux_queue* queue,
                                                    uint64_t tag, dataflux_operation** out,
                                                    dataflux_error** err);
-/* Aborts what was neither committed nor aborted: waits for the removal up to 5 s, and leaves the
- * rest to the client's threads. So does dataflux_operation_free() with a writer that nobody took.
+/* Aborts a writer that was neither committed nor aborted: waits up to 5 s for the removal, and
+ * leaves the rest to the client's threads. dataflux_operation_free() does so for a writer that was
+ * not taken.
  */
 DATAFLUX_API void dataflux_writer_free(dataflux_writer* writer);
 
 /* ---- Readers --------------------------------------------------------------------------------- */
 
-/* Reads one object as a file is read: from anywhere, by as many threads as there are. The
- * generation is pinned when it is opened: what is read is never of two objects.
+/* Reads one object like a file: from any offset, by any number of threads. Opening pins the
+ * generation: bytes never come from two objects.
  *
- * Long reads go straight into the caller's memory, by requests in parallel. A read that is shorter
- * than a block brings its block into a cache, where the next one finds it.
+ * Long reads go straight into the caller's memory, by parallel requests. A read shorter than a
+ * block loads its block into a cache for the next reads.
  *
- * As soon as all of the object has been read, in any order, its checksum is compared: from then on
- * reads have DATAFLUX_RECORD_VERIFIED, or fail with DATAFLUX_DATA_LOSS. Of a set's member each read
- * is compared by its parts, and has it. Any other read has it not: its bytes are not compared yet.
+ * When all of the object was read, in any order, its checksum is compared. From then on reads have
+ * DATAFLUX_RECORD_VERIFIED, or fail with DATAFLUX_DATA_LOSS. Each read of a set's member is
+ * compared by its parts, and has the flag. Other reads lack it: their bytes were not compared yet.
  *
- * Bytes that come again are compared with those that came first, or are that copy, whatever ranges
- * they came in. DATAFLUX_DATA_LOSS names the range; for this read alone where the object was
- * compared before, else for all that follow, since nobody knows which copy was wrong. What lies at
- * the ends of such a range is read again up to the next multiple of 64 KiB. The reader remembers
- * checksums for that: 66 KiB for each GiB, 4 MiB at most, and 80 bytes for each end of a range.
+ * Repeated bytes are compared with the first ones, or are copies of them, whatever the ranges.
+ * DATAFLUX_DATA_LOSS names the range. It fails only this read if the object was compared before,
+ * and all later reads otherwise, because the wrong copy is unknown. The ends of such a range are
+ * read again up to the next multiple of 64 KiB. The reader keeps checksums for that: 66 KiB for
+ * each GiB, 4 MiB at most, and 80 bytes for each end of a range.
  *
- * Memory is lent until the operation has ended, or was freed. After a failure its content is
- * undefined. DATAFLUX_ABORTED, retryable: the object was replaced, and the service does not keep
- * what was opened. Open it again. Any thread. */
+ * Memory is lent until the operation ends or is freed. After a failure its content is undefined.
+ * DATAFLUX_ABORTED, retryable: the object was replaced, and the service does not keep the opened
+ * generation. Open it again. Any thread. */
 typedef struct dataflux_reader dataflux_reader;
 
 typedef struct dataflux_reader_options {
@@ -1062,12 +1055,12 @@ DATAFLUX_API dataflux_status dataflux_operation_take_reader(dataflux_operation* 
 
 DATAFLUX_API uint64_t dataflux_reader_size(const dataflux_reader* reader);
 DATAFLUX_API int64_t dataflux_reader_generation(const dataflux_reader* reader);
-/* 1 once what it reads was compared: when all of the object has come and its checksum was equal; of
- * a set's member, and of an empty object, from the start. Else 0. Any thread. */
+/* 1 once its bytes are compared: when all of the object has come and its checksum was equal; from
+ * the start for a set's member and for an empty object. Else 0. Any thread. */
 DATAFLUX_API int32_t dataflux_reader_verified(const dataflux_reader* reader);
 
-/* Fills `memory` with the bytes from `offset` on; DATAFLUX_OUT_OF_RANGE where the object ends
- * before. The record has size and generation. */
+/* Fills `memory` with the bytes from `offset` on; DATAFLUX_OUT_OF_RANGE if the object ends earlier.
+ * The record has size and generation. */
 DATAFLUX_API dataflux_status dataflux_reader_read(dataflux_reader* reader, uint64_t offset,
                                                   void* memory, size_t size, dataflux_queue* queue,
                                                   uint64_t tag, dataflux_operation** out,
@@ -1083,35 +1076,34 @@ typedef struct dataflux_range_columns {
 
 DATAFLUX_API void dataflux_range_columns_init(dataflux_range_columns* columns, size_t size);
 
-/* Reads many ranges at once, in any order, overlapping or not. Short ones that lie close together
- * go by one request.
+/* Reads many ranges at once, in any order, overlapping or not. One request reads short ranges that
+ * lie close together.
  *
- * The queue has a record for each range as it is ready: `index` says which, `data` and `size` are
- * its memory, `status` and `error` say why it is not there. Its crc32c is 0. Then the last record
- * of the operation comes, with the size of all. The first failure ends the call: ranges that are
- * not there by then have its status, too. DATAFLUX_OUT_OF_RANGE, before anything is read, where the
- * object ends before a range does. With a NULL queue nobody is told of single ranges. */
+ * The queue has a record for each range: `index` is its number, `data` and `size` are its memory,
+ * `status` and `error` its failure. Its crc32c is 0. Then the operation's last record comes, with
+ * the size of all. The first failure ends the call; unfinished ranges have its status, too.
+ * DATAFLUX_OUT_OF_RANGE, before any read, if a range ends behind the object. With a NULL queue
+ * there are no records of single ranges. */
 DATAFLUX_API dataflux_status dataflux_reader_read_ranges(dataflux_reader* reader,
                                                          const dataflux_range_columns* ranges,
                                                          size_t count, dataflux_queue* queue,
                                                          uint64_t tag, dataflux_operation** out,
                                                          dataflux_error** err);
-/* Reads that are under way go on. */
+/* Reads under way continue. */
 DATAFLUX_API void dataflux_reader_free(dataflux_reader* reader);
 
 /* ---- Sets ------------------------------------------------------------------------------------ */
 
-/* Many objects below one prefix, written by many writers, in one process or many, and committed
- * together by one more object, the last. Until that is there nobody trusts the others; once it is
- * there the set is complete.
+/* Many objects below one prefix, written by many writers, in one process or many. One more object,
+ * the last, commits them together: the set is complete if and only if it exists.
  *
- * One of those who save begins the set, before all else. Each opens its member, writes and commits
- * it, and sends its record, a text, to the one who commits the set. Who loads opens the set, which
- * is refused unless every member is as it was written.
+ * To save, one process begins the set first. Each process opens its member, writes and commits it,
+ * and sends its record, a text, to the process that commits the set. To load, open the set. Opening
+ * fails unless every member is as it was written.
  *
- * dataflux_set_begin_over() is for saving below one prefix again and again.
+ * dataflux_set_begin_over() saves below one prefix repeatedly.
  *
- * A set is a handle on client, bucket and prefix. Nothing is sent to make one. Any thread. */
+ * A set is a handle on client, bucket and prefix. Creating it sends nothing. Any thread. */
 typedef struct dataflux_set dataflux_set;
 
 /* Where sets are, and how long each call may take. */
@@ -1128,25 +1120,25 @@ DATAFLUX_API dataflux_status dataflux_set_create(dataflux_client* client,
                                                  const dataflux_set_options* options,
                                                  dataflux_set** out, dataflux_error** err);
 
-#define DATAFLUX_UNFINISHED_REFUSE 0  /* what an earlier save has left is an error */
-#define DATAFLUX_UNFINISHED_REPLACE 1 /* it is removed */
+#define DATAFLUX_UNFINISHED_REFUSE 0  /* leftovers of an earlier save are an error */
+#define DATAFLUX_UNFINISHED_REPLACE 1 /* they are removed */
 
-/* Makes sure that nothing is in the way. What others of this save have written already counts as an
- * earlier save's, so all wait for its end. DATAFLUX_ALREADY_EXISTS if the set is committed, and for
- * what was left. JSON: as dataflux_remove_sets(). */
+/* Ensures that the prefix is free. Members of this save that already exist count as an earlier
+ * save's, so all processes wait for this call. DATAFLUX_ALREADY_EXISTS for a committed set and for
+ * leftovers. JSON: as dataflux_remove_sets(). */
 DATAFLUX_API dataflux_status dataflux_set_begin(dataflux_set* set, uint32_t unfinished,
                                                 dataflux_queue* queue, uint64_t tag,
                                                 dataflux_operation** out, dataflux_error** err);
-/* Opens the writer of a member, which is created and never replaced: its commit says
- * DATAFLUX_ALREADY_EXISTS. Then dataflux_operation_take_writer(). Of the options bucket, object and
- * conditions are NULL, and their timeout_ns is the member's; NULL = all defaults. */
+/* Opens the writer of a member. A member is never replaced: the commit of an existing one fails
+ * with DATAFLUX_ALREADY_EXISTS. Then call dataflux_operation_take_writer(). Bucket, object and
+ * conditions of the options are NULL; timeout_ns is the member's. NULL = all defaults. */
 DATAFLUX_API dataflux_status dataflux_set_open_member(dataflux_set* set, const char* name,
                                                       const dataflux_writer_options* options,
                                                       dataflux_queue* queue, uint64_t tag,
                                                       dataflux_operation** out,
                                                       dataflux_error** err);
-/* The record of a member, by the operation of its dataflux_writer_commit(): one line of JSON, for
- * dataflux_set_commit() here or in another process. Give it to dataflux_text_free(). */
+/* The record of a member, from the operation of its dataflux_writer_commit(): one line of JSON for
+ * dataflux_set_commit(), in any process. Free it by dataflux_text_free(). */
 DATAFLUX_API dataflux_status dataflux_set_record(const dataflux_set* set, dataflux_operation* op,
                                                  char** out, dataflux_error** err);
 
@@ -1157,57 +1149,56 @@ typedef struct dataflux_set_commit_options {
   const char* last; /* the last object's name, without a slash; NULL = ".dataflux-complete" */
   const void* data; /* its bytes, lent until the operation has ended */
   size_t size;      /* of `data` */
-  /* By which the last object and the manifest are encrypted; NULL = the bucket's default. Those of
-   * members are in their writers' options. */
+  /* Encrypts the last object and the manifest; NULL = the bucket's default. Members have theirs in
+   * their writers' options. */
   const char* kms_key_name;
 } dataflux_set_commit_options;
 
 DATAFLUX_API void dataflux_set_commit_options_init(dataflux_set_commit_options* options,
                                                    size_t size);
 
-/* Commits. Members that are missing or have changed are DATAFLUX_DATA_LOSS; a set that is committed
- * already, DATAFLUX_ALREADY_EXISTS; what is wrong with a record is found before any request. After
- * a failure the set is not committed. The record has the bytes of all members, and the generation
- * of the last object. JSON: "last" as of dataflux_stat(), "manifest", "members" and "bytes"; and
- * "replaced" as of dataflux_remove_sets(): what a save over a set has removed. */
+/* Commits. DATAFLUX_DATA_LOSS for missing or changed members; DATAFLUX_ALREADY_EXISTS for a
+ * committed set. Bad records are found before any request. After a failure the set is not
+ * committed. The record has the bytes of all members, and the generation of the last object. JSON:
+ * "last" as of dataflux_stat(), "manifest", "members" and "bytes". "replaced", as of
+ * dataflux_remove_sets(), is what a save over a set removed. */
 DATAFLUX_API dataflux_status dataflux_set_commit(dataflux_set* set,
                                                  const dataflux_set_commit_options* options,
                                                  dataflux_queue* queue, uint64_t tag,
                                                  dataflux_operation** out, dataflux_error** err);
 
-/* Checks whether the set is complete, and opens it. `last`: the last object's name; NULL = the one
- * that is there. DATAFLUX_FAILED_PRECONDITION if there is none, or several; DATAFLUX_DATA_LOSS says
- * what is missing or has changed; DATAFLUX_ABORTED, retryable, that it is replaced as fast as it is
- * looked at. The record has the bytes of all members. */
+/* Checks whether the set is complete, and opens it. `last`: the last object's name; NULL = the only
+ * one. DATAFLUX_FAILED_PRECONDITION if there is no last object, or several. DATAFLUX_DATA_LOSS
+ * names missing or changed members. DATAFLUX_ABORTED, retryable: the set is replaced too often to
+ * be checked. The record has the bytes of all members. */
 DATAFLUX_API dataflux_status dataflux_set_open(dataflux_set* set, const char* last,
                                                dataflux_queue* queue, uint64_t tag,
                                                dataflux_operation** out, dataflux_error** err);
-/* Opens the newest complete set below the prefix, by the time of its commit. Newer sets that are
- * damaged are passed over; dataflux_set_reader_json() names them. DATAFLUX_NOT_FOUND when there is
- * no set; DATAFLUX_DATA_LOSS when all sets are damaged. */
+/* Opens the newest complete set below the prefix, by the time of its commit. It skips newer sets
+ * that are damaged; dataflux_set_reader_json() names them. DATAFLUX_NOT_FOUND without a set;
+ * DATAFLUX_DATA_LOSS if all sets are damaged. */
 DATAFLUX_API dataflux_status dataflux_latest_set(dataflux_client* client,
                                                  const dataflux_set_options* options,
                                                  dataflux_queue* queue, uint64_t tag,
                                                  dataflux_operation** out, dataflux_error** err);
 DATAFLUX_API void dataflux_set_free(dataflux_set* set);
 
-/* A complete set as it was when it was opened. Any thread. */
+/* A complete set as it was when opened. Any thread. */
 typedef struct dataflux_set_reader dataflux_set_reader;
 
 /* Once, of an operation of dataflux_set_open() or dataflux_latest_set() that has ended well. */
 DATAFLUX_API dataflux_status dataflux_operation_take_set_reader(dataflux_operation* op,
                                                                 dataflux_set_reader** out,
                                                                 dataflux_error** err);
-/* What is in it: "prefix", "last", "committed", "bytes", "members_folder", which is where its
- * members lie, with its slash; and "members" in order of names, each with "name", "size",
- * "generation" and "crc32c" in the forms of the service. Where dataflux_latest_set() passed over
- * newer sets, "passed_over" has them, the newest first, as "damaged" of dataflux_list_sets(). Lives
- * as long as the handle. */
+/* Its content: "prefix", "last", "committed", "bytes", "members_folder" (the members' folder with
+ * its slash). "members", in order of names, have "name", "size", "generation" and "crc32c" in the
+ * service's formats. If dataflux_latest_set() skipped newer sets, "passed_over" has them, the
+ * newest first, as "damaged" of dataflux_list_sets(). Lives as long as the handle. */
 DATAFLUX_API dataflux_status dataflux_set_reader_json(const dataflux_set_reader* set,
                                                       const char** json, dataflux_error** err);
-/* Opens a member, or the last object, for reads: as it was when the set was opened, and each range
- * compared. Then dataflux_operation_take_reader(). Of the options bucket and object are NULL,
- * generation is 0; NULL = all defaults. DATAFLUX_NOT_FOUND for a name of neither. */
+/* Opens a member, or the last object, for reads: as it was when the set was opened, with each range
+ * compared. Then call dataflux_operation_take_reader(). Bucket and object of the options are NULL,
+ * generation is 0; NULL = all defaults. DATAFLUX_NOT_FOUND for another name. */
 DATAFLUX_API dataflux_status dataflux_set_reader_open(dataflux_set_reader* set, const char* name,
                                                       const dataflux_reader_options* options,
                                                       dataflux_queue* queue, uint64_t tag,
@@ -1217,8 +1208,8 @@ DATAFLUX_API void dataflux_set_reader_free(dataflux_set_reader* set);
 
 /* The sets below the prefix, which may be "" for the whole bucket. JSON: "complete", the oldest
  * commit first; "damaged", each with "why"; "unfinished", each with "prefix", "objects", "bytes",
- * "uploads", how many are open for it, and, where the service tells, "written"; and, where open
- * uploads may not be listed, "uploads_unknown": why. */
+ * "uploads" (the number of open ones) and, if known, "written". "uploads_unknown" says why open
+ * uploads could not be listed. */
 DATAFLUX_API dataflux_status dataflux_list_sets(dataflux_client* client,
                                                 const dataflux_set_options* options,
                                                 dataflux_queue* queue, uint64_t tag,
@@ -1229,74 +1220,72 @@ typedef struct dataflux_keep_last_options {
   const char* bucket;
   const char* prefix; /* not empty */
   uint64_t count;     /* complete sets that stay, the newest; 0 = 1 */
-  /* Unfinished sets for which nothing was written for longer go, too, with their open uploads:
-   * choose more than a save takes. 0 = they stay. */
+  /* Also removes unfinished sets without a write for this long, and their open uploads: choose more
+   * than a save takes. 0 = they stay. */
   int64_t remove_unfinished_older_than_ns;
   int64_t timeout_ns;
 } dataflux_keep_last_options;
 
 DATAFLUX_API void dataflux_keep_last_options_init(dataflux_keep_last_options* options, size_t size);
 
-/* Removes the oldest complete sets, by the time of their commits. Killed at any moment, it leaves a
- * set whole or no set. The record has the bytes that are gone. JSON: as dataflux_remove_sets(). */
+/* Removes the oldest complete sets, by the time of their commits. If it is killed, each set is
+ * whole or gone. The record has the bytes removed. JSON: as dataflux_remove_sets(). */
 DATAFLUX_API dataflux_status dataflux_keep_last_sets(dataflux_client* client,
                                                      const dataflux_keep_last_options* options,
                                                      dataflux_queue* queue, uint64_t tag,
                                                      dataflux_operation** out,
                                                      dataflux_error** err);
-/* Removes all that lies below the prefix, which is not empty, last objects first, and aborts what
- * uploads are open there. An object that could not be removed is no error: JSON has "objects",
- * "uploads", "bytes", "sets", the prefixes of sets that are gone, "failures", each with "name" and
- * "why", and "spared", those not tried because of them.
+/* Removes all objects below the prefix, which is not empty, last objects first, and aborts open
+ * uploads there. A failed removal is no error. JSON: "objects", "uploads", "bytes", "sets"
+ * (prefixes of removed sets), "failures", each with "name" and "why", and "spared", the number not
+ * tried because of them.
  */
 DATAFLUX_API dataflux_status dataflux_remove_sets(dataflux_client* client,
                                                   const dataflux_set_options* options,
                                                   dataflux_queue* queue, uint64_t tag,
                                                   dataflux_operation** out, dataflux_error** err);
 
-/* Begins a save over the set: the same state is saved again below the same prefix, and nothing has
- * to be removed before. A set that is damaged may be saved over, too, and so may a prefix where
- * none is. JSON: the text of the save, which goes to all who take part in it; so `out` must be
- * given. Nothing is written. DATAFLUX_FAILED_PRECONDITION if there are several last objects.
+/* Begins a save over the set: the same state is saved again below the same prefix, without removing
+ * anything first. The set may be damaged or missing. JSON: the text of the save, for all processes
+ * that take part; so `out` is required. Writes nothing. DATAFLUX_FAILED_PRECONDITION if there are
+ * several last objects.
  *
- * Each who takes part makes a set of the text, by dataflux_set_over(). With that it opens its
- * member, and one commits, as of a new set, but without dataflux_set_begin().
+ * Each process turns the text into a set by dataflux_set_over() and opens its member. One process
+ * commits, as for a new set, but without dataflux_set_begin().
  *
- * Readers see the old set or the new one, whole: the commit replaces the last object by its
- * generation. The members of a save have names of their own in the bucket, below
- * ".dataflux-save-..."; readers have them by the names that they were opened with.
+ * Readers see the whole old set or the whole new one: the commit replaces the last object by its
+ * generation. A save's members have their own names in the bucket, below ".dataflux-save-...";
+ * readers use the names they were opened with.
  *
- * After that the old members are removed, and all that other saves have left here. The commit's
- * "replaced" says what is gone. What could not be removed is among its "failures", and no failure
- * of the commit: the next one removes it. What is read of a set that was opened before fails with
- * DATAFLUX_NOT_FOUND then. Open it again.
+ * Then the commit removes the old members and the leftovers of other saves. Its "replaced" counts
+ * them. Failed removals are in "failures", and no failure of the commit: the next commit removes
+ * them. Reads of a set opened before fail with DATAFLUX_NOT_FOUND then. Open it again.
  *
- * Of several saves one is committed, that whose last object comes first. The commits of the others
- * end with DATAFLUX_ABORTED, and so does one whose set was removed meanwhile. What they have
- * written stays until the next commit. */
+ * Of several saves the first to commit wins. The other commits end with DATAFLUX_ABORTED, and so
+ * does one whose set was removed meanwhile. Their objects stay until the next commit. */
 DATAFLUX_API dataflux_status dataflux_set_begin_over(dataflux_set* set, dataflux_queue* queue,
                                                      uint64_t tag, dataflux_operation** out,
                                                      dataflux_error** err);
-/* The same set, whose members and commit are those of a save: `text` is what
- * dataflux_set_begin_over() gave, here or in another process. Nothing is sent. Failures:
- * DATAFLUX_INVALID_ARGUMENT for another text, DATAFLUX_UNIMPLEMENTED for that of a later version.
+/* The same set with the members and the commit of a save: `text` is from dataflux_set_begin_over(),
+ * in any process. Sends nothing. Failures: DATAFLUX_INVALID_ARGUMENT for another text,
+ * DATAFLUX_UNIMPLEMENTED for one of a later version.
  *
- * Of the handle that it gives dataflux_set_begin() is DATAFLUX_FAILED_PRECONDITION, and a commit
- * DATAFLUX_INVALID_ARGUMENT whose last object has another name than the one that is replaced. Any
+ * With this handle dataflux_set_begin() fails with DATAFLUX_FAILED_PRECONDITION. A commit whose
+ * last object has another name than the replaced one fails with DATAFLUX_INVALID_ARGUMENT. Any
  * thread. */
 DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const char* text,
                                                dataflux_set** out, dataflux_error** err);
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* A stream of what a client does, for programs that cannot be called from its threads: log lines,
- * attempts that failed and are repeated, progress, and that a token is needed. The client keeps
- * `event_capacity` of them until this stream's queue is asked. When it has so many it drops what is
- * new, and counts it. Requests are no events: dataflux_client_metrics() counts them.
+/* A stream of a client's events, for programs that cannot take calls from its threads: log lines,
+ * repeated attempts, progress, and the need for a token. The client keeps `event_capacity` events
+ * until the queue takes them. When it is full it drops new events, and counts them. Requests are no
+ * events: dataflux_client_metrics() counts them.
  *
- * A record brings all events that were there, oldest first: `data` and `size` are lines of JSON,
- * each ended by a line feed. `slab` is to be released. `index` is how many events have been dropped
- * since the client was made. A line is an object with these members, those that its kind has:
+ * A record has all waiting events, oldest first: `data` and `size` are lines of JSON, each ended by
+ * a line feed. Release `slab`. `index` counts the events dropped since the client was created. A
+ * line is an object with those of these members that its kind has:
  *
  *   kind      "log", "retry", "progress" or "token_needed"
  *   level     "info", "warning" or "error"
@@ -1310,39 +1299,38 @@ DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const ch
  *   done      of progress: bytes, of "listing" entries, of "remove" objects
  *   total     of progress: how many there are in all, as far as is known; 0 = not known
  *
- * What is no UTF-8 in a text is U+FFFD. Progress that follows other progress of its call within
- * 100 ms is left out, but for the end of a call: how far it came, and with the total when it has
- * ended well. The end comes before the operation's record; nothing comes where nothing was done. A
- * client that keeps events tells of all listings: those of dataflux_list(), dataflux_list_stream()
- * and dataflux_manifest_refresh(). Other calls have an option, `progress`. Listings that another
- * call makes, such as dataflux_download_folder(), have the tag 0. Later versions may add kinds and
- * members.
+ * Bytes that are no UTF-8 become U+FFFD. Progress of a call comes at most every 100 ms, and at its
+ * end, with the total after success. The end comes before the operation's record; a call that did
+ * nothing has no progress. A client that keeps events reports all listings of dataflux_list(),
+ * dataflux_list_stream() and dataflux_manifest_refresh(). Other calls have an option, `progress`.
+ * Listings inside another call, such as dataflux_download_folder(), have the tag 0. Later versions
+ * may add kinds and members.
  *
- * "token_needed" comes with DATAFLUX_CREDENTIALS_TOKEN: at first, when the token has less than 165
- * to 225 s to live, and when the service has refused it. Answer by dataflux_client_set_token(), or
+ * "token_needed" comes with DATAFLUX_CREDENTIALS_TOKEN: at the start, when the token expires in
+ * less than 165 to 225 s, and when the service refuses it. Answer by dataflux_client_set_token() or
  * dataflux_client_fail_token(). It is never dropped. */
 typedef struct dataflux_events dataflux_events;
 
-/* Begins the stream. A client has one at a time: events that were kept before are its first. After
- * dataflux_client_close() it brings what is still there, and ends with DATAFLUX_CANCELLED.
- * DATAFLUX_FAILED_PRECONDITION where the client keeps no events, or has a stream that is not free.
- * Any thread. */
+/* Begins the stream, with the events kept before first. A client has one at a time. After
+ * dataflux_client_close() it delivers the rest, and ends with DATAFLUX_CANCELLED.
+ * DATAFLUX_FAILED_PRECONDITION if the client keeps no events, or has another stream that was not
+ * freed. Any thread. */
 DATAFLUX_API dataflux_status dataflux_client_events(dataflux_client* client, dataflux_queue* queue,
                                                     uint64_t tag, dataflux_events** out,
                                                     dataflux_error** err);
-/* No record of it comes any more. Events are kept on, for the next stream. */
+/* No record of it comes any more. The client keeps events for the next stream. */
 DATAFLUX_API void dataflux_events_free(dataflux_events* events);
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Paths are the bytes that the system has, and need not be UTF-8. An error of the file system names
- * the path in its message, and no bucket: DATAFLUX_NOT_FOUND, DATAFLUX_PERMISSION_DENIED,
+/* Paths are the system's bytes, and need not be UTF-8. An error of the file system names the path
+ * in its message, and no bucket: DATAFLUX_NOT_FOUND, DATAFLUX_PERMISSION_DENIED,
  * DATAFLUX_RESOURCE_EXHAUSTED (no room), DATAFLUX_INVALID_ARGUMENT (a folder, or no regular file),
- * DATAFLUX_FAILED_PRECONDITION where another call is at work on the same file. DATAFLUX_ABORTED,
- * which is retryable: the source was replaced or changed meanwhile.
+ * DATAFLUX_FAILED_PRECONDITION if another call uses the same file. DATAFLUX_ABORTED, retryable: the
+ * source was replaced or changed meanwhile.
  *
- * `progress` = 1 tells how far the call is by events, in bytes that are at their place. Then the
- * client must keep events (dataflux_client_options.event_capacity), or the call answers
+ * `progress` = 1 reports progress by events, in bytes at their target. Then the client must keep
+ * events (dataflux_client_options.event_capacity), or the call returns
  * DATAFLUX_FAILED_PRECONDITION. */
 
 typedef struct dataflux_download_file_options {
@@ -1363,10 +1351,10 @@ typedef struct dataflux_download_file_options {
 DATAFLUX_API void dataflux_download_file_options_init(dataflux_download_file_options* options,
                                                       size_t size);
 
-/* Reads an object, or a range of it, into a file by ranges in parallel. The file gets its name when
- * all of it is there and was compared with the object's checksum; until then what had the name has
- * it. When the call fails, nothing is left; with `resume` there is a part beside it,
- * ".dataflux-part-...", with which the next call for the same path, object and generation goes on.
+/* Reads an object, or a range of it, into a file by parallel ranges. The file gets its name when it
+ * is complete and compared with the object's checksum; until then an existing file keeps it. A
+ * failed call leaves nothing; with `resume` it leaves ".dataflux-part-..." beside it, with which
+ * the next call for the same path, object and generation continues.
  *
  * The record has size, crc32c and generation, and DATAFLUX_RECORD_VERIFIED for a whole object. The
  * JSON has numbers "bytes", "object_size", "generation", "resumed" (bytes that an earlier call had
@@ -1393,14 +1381,14 @@ DATAFLUX_API void dataflux_upload_file_options_init(dataflux_upload_file_options
                                                     size_t size);
 
 /* Writes a file as an object, which appears whole and compared by its checksum, or not at all. It
- * replaces what was there when the call began, or the generation that `conditions` names, and fails
- * where that has changed. With `resume` the file ".dataflux-upload-..." beside it tells what the
- * service has, and the next call for the same path and object goes on from there.
+ * replaces the object that existed when the call began, or the generation that `conditions` names,
+ * and fails if that has changed. With `resume` the file ".dataflux-upload-..." beside it lists the
+ * parts at the service, and the next call for the same path and object continues.
  *
  * The record has size, crc32c, generation and DATAFLUX_RECORD_VERIFIED. The JSON has "object" (what
  * dataflux_stat() gives), "upload_path" ("insert", "multipart" or "resumable"), "commit_mode"
- * ("staged" or "direct"), "fallback" (why it did not go as it should; "" = it did) and "resumed", a
- * number of bytes. Failures besides those of files: DATAFLUX_ALREADY_EXISTS and
+ * ("staged" or "direct"), "fallback" (the reason for an unusual way; "" = the usual one) and
+ * "resumed", a number of bytes. Failures besides those of files: DATAFLUX_ALREADY_EXISTS and
  * DATAFLUX_FAILED_PRECONDITION by the condition; DATAFLUX_DATA_LOSS; DATAFLUX_UNIMPLEMENTED for
  * other conditions. */
 DATAFLUX_API dataflux_status dataflux_upload_file(dataflux_client* client,
@@ -1410,13 +1398,13 @@ DATAFLUX_API dataflux_status dataflux_upload_file(dataflux_client* client,
 
 /* ---- Folders --------------------------------------------------------------------------------- */
 
-/* Calls for very many names. One that fails by itself does not end the call: the others go on, and
- * the operation ends with DATAFLUX_OK. The record's `index` is how many names have failed, and its
- * `size` how many bytes were copied or removed. The JSON names the first `max_failures` of them in
- * "failures": each has "object", "status" and "text", and of copies "path". What is no UTF-8 in a
- * path is U+FFFD there; then "path_base64" has its bytes as they are. The operation fails when the
- * rest would fail as well: no space on the disk, no service, no credentials; and by cancelling and
- * the time limit. What was done until then stays. */
+/* Calls for very many names. A failed name does not end the call: the others continue, and the
+ * operation ends with DATAFLUX_OK. The record's `index` is the number of failed names, its `size`
+ * the bytes copied or removed. The JSON has the first `max_failures` in "failures": each has
+ * "object", "status" and "text"; copies also have "path". Bytes of a path that are no UTF-8 become
+ * U+FFFD; then "path_base64" has the exact bytes. The operation fails when the rest would fail,
+ * too: no space on the disk, no service, no credentials; and by cancelling and the time limit.
+ * Finished work stays. */
 
 typedef struct dataflux_folder_options {
   size_t struct_size;
@@ -1440,9 +1428,9 @@ DATAFLUX_API void dataflux_folder_options_init(dataflux_folder_options* options,
  * all. Regular files are copied, and links to some; links to folders, broken links, devices and
  * sockets fail.
  *
- * delete_extra removes objects below the prefix that no file stands for. Nothing is removed when
- * something could not be read or copied, or when the source is empty: "not_removed" says why, and
- * is "" where extra names are gone.
+ * delete_extra removes objects below the prefix without a file. It removes nothing if something
+ * could not be read or copied, or if the source is empty: "not_removed" says why, and is "" if
+ * extra names were removed.
  *
  * The JSON has "found" (files of the source), "copied", "bytes", "already_there", "folders",
  * "removed", "failed", "failures" and "not_removed". */
@@ -1450,11 +1438,11 @@ DATAFLUX_API dataflux_status dataflux_upload_folder(dataflux_client* client,
                                                     const dataflux_folder_options* options,
                                                     dataflux_queue* queue, uint64_t tag,
                                                     dataflux_operation** out, dataflux_error** err);
-/* Copies the objects below a prefix into files, and gives what dataflux_upload_folder() does. Each
- * file appears whole and compared, or not at all; nothing is forced to the disk. An empty object
- * "x/" makes the folder x. Names that can be no path below the folder fail, such as those with ".."
- * in them. Links below the folder are never followed. delete_extra removes regular files and links;
- * folders stay. */
+/* Copies the objects below a prefix into files; the result is that of dataflux_upload_folder().
+ * Each file appears whole and compared, or not at all; nothing is flushed to the disk. An empty
+ * object "x/" creates the folder x. Names that are no path below the folder fail, such as those
+ * with "..". Links below the folder are never followed. delete_extra removes regular files and
+ * links; folders stay. */
 DATAFLUX_API dataflux_status dataflux_download_folder(dataflux_client* client,
                                                       const dataflux_folder_options* options,
                                                       dataflux_queue* queue, uint64_t tag,
@@ -1477,9 +1465,9 @@ typedef struct dataflux_remove_prefix_options {
 DATAFLUX_API void dataflux_remove_prefix_options_init(dataflux_remove_prefix_options* options,
                                                       size_t size);
 
-/* Removes all objects whose names begin with a prefix, while they are listed. Each goes by the
- * generation that was seen: what is written meanwhile stays, and its name fails. The JSON has
- * "objects" and "bytes" (gone), "young" (left for `older_than_ns`), "failed" and "failures". */
+/* Removes all objects whose names begin with a prefix, while listing them. Each is removed by the
+ * generation that was seen: newer objects stay, and their names fail. The JSON has "objects" and
+ * "bytes" (gone), "young" (left for `older_than_ns`), "failed" and "failures". */
 DATAFLUX_API dataflux_status dataflux_remove_prefix(dataflux_client* client,
                                                     const dataflux_remove_prefix_options* options,
                                                     dataflux_queue* queue, uint64_t tag,
