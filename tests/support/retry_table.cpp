@@ -106,39 +106,44 @@ against the emulator and compares attempts, outcome, and what is stored afterwar
 
 The columns:
 
-- **429**: too many requests. Not carried out, so every verb is sent again; the client slows down
-  and uses up no attempts, only time (`t`: until `retry_policy::max_elapsed` or the call's limit).
-- **408, 5xx**: the service says that it failed. Of 5xx 501 and 505 are final.
+- **429**: too many requests. The request was not carried out, so every verb is sent again. The
+  client slows down and uses time, but no attempts (`t`: until `retry_policy::max_elapsed` or the
+  call's limit).
+- **408, 5xx**: the service says that it failed. 501 and 505 are final.
 - **reset**: the connection breaks before the reply, and the request was not carried out.
-- **truncated**: it was carried out, the reply breaks off in its body. A reply without a body
-  cannot.
-- **lost, stalled**: it was carried out, and no reply comes: the connection breaks, or nothing moves
-  for `stall_timeout` or `first_byte_timeout`.
+- **truncated**: the request was carried out, and the reply breaks off in its body. A reply without
+  a body cannot.
+- **lost, stalled**: the request was carried out, and no reply comes. The connection breaks, or
+  nothing moves for `stall_timeout` or `first_byte_timeout`.
 
-A cell is the number of attempts, then the error, if it ends in one. `n` is
-`retry_policy::max_attempts`, of attempts in a row that brought nothing. `+ look`: the object is
-looked at (`objects.get`, for a move or a rewrite twice) to find out whether the call made it; what it
-made is known by a mark in its metadata, by size and by CRC32C, so that a write is never doubled and
-never misreported. `(!)`: an upload is left open that nobody knows of: one of a multipart upload is
-billed until it is aborted (`list_uploads` finds it), that of a resumable upload costs nothing and
-goes away within a week.
+A cell is the number of attempts, then the error, if it ends in one.
+
+- `n` is `retry_policy::max_attempts`: attempts in a row without progress. It is
+  `retry_policy::max_attempts_at_nobody`, if that is less, where no server has ever answered.
+- `+ look`: the client reads the object's metadata (`objects.get`, for a move or a rewrite twice) to
+  find out whether the call made it. A mark in the metadata, size and CRC32C identify it. So a write
+  is never doubled and never misreported.
+- `(!)`: an unknown upload stays open. A multipart upload is billed until it is aborted
+  (`list_uploads` finds it). A resumable upload costs nothing and expires within a week.
 
 There are two rules for a write without a precondition:
 
-- **none**: Google's. It is sent once, since twice could undo what another writer did in between.
-- **none, last_writer_wins**: an option of the request, which all above the verbs sets: the C ABI,
-  Python, fsspec, the command. After a refusal it is sent again. After a lost reply the object is
-  looked at first: what the call has made is success, and so is nothing, or something newer, to a
-  delete. A patch that finds nothing ends in `not_found`. What is older than the call's first
-  request was there before: the call goes on under the precondition that it still is, by its
-  generation. What is newer is another writer's and stays: the call ends in `aborted`. A
-  precondition of the caller's is kept, and the row with it holds.
+- **none**: Google's rule. It is sent once, because a second one could undo another writer's change.
+- **none, last_writer_wins**: an option of the request, which the C ABI, Python, fsspec and the
+  command set. After a refusal the request is sent again. After a lost reply the client looks first:
+  - The call made the object, or a delete finds nothing or a newer object: success.
+  - A patch finds nothing: `not_found`.
+  - The object is older than the call's first request: the call continues under the precondition of
+    that generation.
+  - The object is newer: it belongs to another writer and stays. The call ends in `aborted`.
 
-A refused token (401) is refreshed once and the request sent again, whatever the verb, where there
-is somebody to ask for another one; after progress, once more. A token that is not to be had for the
-moment is waited for as the service is. Everything else that the service answers is final: 400, 403,
-404, 409, 412, 416; but a part or an insert that is refused for its checksum is sent again, twice at
-most. Where nobody has ever answered, `n` is `retry_policy::max_attempts_at_nobody` if that is less.
+  A precondition of the caller's is kept, and the row with it holds.
+
+A refused token (401) is refreshed once and the request sent again, whatever the verb, if the
+credentials can give another one; after progress, once more. The client waits for a token that is
+temporarily unavailable as it waits for the service. All other answers are final: 400, 403, 404,
+409, 412, 416. Only a part or an insert that is refused for its checksum is sent again, twice at
+most.
 
 ## When the first attempt fails
 
@@ -147,9 +152,9 @@ most. Where nobody has ever answered, `n` is `retry_policy::max_attempts_at_nobo
 constexpr std::string_view middle = R"(
 ## When every attempt fails in that way
 
-A read that breaks off goes on behind the bytes that it got; its breaks are separate failures, so it
-ends when all bytes are there. A chunk asks for the session's state before it is sent again, which
-is an attempt, too.
+A read that breaks off resumes behind its last byte. Its breaks are separate failures, so it ends
+when all bytes are there. A chunk asks for the session's state before it is sent again, which is an
+attempt, too.
 
 )";
 
@@ -157,34 +162,33 @@ constexpr std::string_view ending = R"(
 ## What remains unknown
 
 - By Google's rule a write without its precondition is not sent again after 408 or 5xx, although the
-  service may have carried it out; and a delete whose reply is lost has happened or not:
-  `unavailable` says neither.
-- With `last_writer_wins` a refused write is sent again as it is. Where the service had carried it
-  out all the same, and another writer came in between, that one's object is replaced. (A compose of
+  service may have carried it out. A delete whose reply is lost may have happened: `unavailable`
+  does not say.
+- With `last_writer_wins` a refused write is sent again unchanged. If the service had carried it out
+  all the same, and another writer wrote in between, that writer's object is replaced. (A compose of
   an object onto itself would append twice, and looks first.)
-- Older and newer are told by the object's creation (of a patch: its last change). A client
-  remembers the youngest object that a reply has told it of. Before a call it knows so what is past:
-  that object and all that are older by a millisecond. So what the same client has made or looked at
-  is older, however young it is. Listings and reads are not remembered. This takes it that one
-  clock stamps the objects of all buckets of a client.
-- Else the `Date` of the look tells, less the time since the first request. A `Date` has no parts of
-  a second: where it does not tell, the object is looked at again, ten times within 1.2 seconds.
-  What another client has made less than some 130 milliseconds before the call remains untold. It is
-  left as it is, and the call's own error stands. So it is with a service without a `Date`, and for
-  whoever may write and not read.
-- An object that the call has made and another has removed before the look is made once more.
-- A request that something on the way sends twice by itself gets the second's answer, although the
-  first one did it: a write with a precondition 412, a delete, a move and the completion of a
-  multipart upload 404. The client has sent it once and does not know of the other, so
-  `outcome_unknown` is not set.
-- A move is known again by `crc32c` or by `source_conditions.if_generation_match`; with neither, its
-  error stands. With `last_writer_wins`, under a precondition of the target, too, it is known by
-  this: the source is gone. In each case what is under the new name is not older than the call. That
-  is told as above, but the object is not looked at again where a `Date` does not tell. So one race
-  passes for success: the request is lost, another writer removes the source meanwhile, and a third
-  has written the new name less than a second before the call. An object that this client has made
-  or looked at there is not taken for the moved one. A look before each move would tell more, and
-  cost a request each time.
+- The object's creation (for a patch, its last change) decides what is older and newer. A client
+  remembers the youngest object in any reply. That object, and all that are older by a millisecond,
+  are older than its next call. So objects that the same client made or looked at count as older.
+  Listings and reads are not remembered. This assumes that one clock stamps the objects of all
+  buckets of a client.
+- Otherwise the `Date` of the look decides, less the time since the first request. A `Date` has
+  whole seconds: if it cannot decide, the client looks again, ten times within 1.2 seconds. An object that
+  another client made less than some 130 milliseconds before the call stays undecided. It is left as
+  it is, and the call fails with its own error. So does a call to a service without a `Date`, or
+  without permission to read.
+- If another writer removes the call's object before the look, the call makes it once more.
+- If a proxy sends a request twice, the client gets the second answer, although the first one
+  succeeded. A write with a precondition gets 412; a delete, a move and the completion of a
+  multipart upload get 404. The client sent one request, so `outcome_unknown` is not set.
+- A move is recognised by `crc32c` or by `source_conditions.if_generation_match`; with neither, it
+  fails with its own error. With `last_writer_wins`, also under a precondition of the target, it is
+  recognised by the missing source. In each case the object under the new name must not be older
+  than the call. The rules above decide that, but without further looks. So one race passes for
+  success: the request is lost, another writer removes the source meanwhile, and a third wrote the
+  new name less than a second before the call. An object that this client made or looked at there is
+  not taken for the moved one. A look before each move would decide more, and cost a request each
+  time.
 )";
 
 }  // namespace
