@@ -6,7 +6,8 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from dataflux._attributes import attributes
+import dataflux
+from dataflux._attributes import ATTRIBUTES, CONDITIONS, SOURCE_CONDITIONS, attributes
 
 
 def metadata_of(made):
@@ -75,3 +76,66 @@ def test_custom_time_is_exact(given, nanoseconds):
 def test_bad_input_names_the_argument(given, kind, text):
     with pytest.raises(kind, match="^" + text):
         attributes(**given)
+
+
+MATCH = ("if_generation_match",)
+BOTH_MATCH = ("if_generation_match", "if_metageneration_match")
+CHANGED = tuple(name for name in ATTRIBUTES if name not in ("storage_class", "kms_key_name"))
+TAKE = {  # what each verb takes, and how it is called
+    "stat": (CONDITIONS, ["x"]),
+    "delete": (CONDITIONS, ["x"]),
+    "put": (ATTRIBUTES + CONDITIONS, ["x", b""]),
+    "patch": (CHANGED + CONDITIONS, ["x"]),
+    "copy": (ATTRIBUTES + CONDITIONS + SOURCE_CONDITIONS, ["x", "y"]),
+    "move": (CONDITIONS + SOURCE_CONDITIONS, ["x", "y"]),
+    "compose": (ATTRIBUTES + BOTH_MATCH, [["x"], "y"]),
+    "writer": (ATTRIBUTES + MATCH, ["x"]),
+    "upload": (ATTRIBUTES + MATCH, [__file__, "x"]),
+}
+ALL = (*ATTRIBUTES, *CONDITIONS, *SOURCE_CONDITIONS, "colour")
+
+
+def called(client, bucket, verb, **how):
+    def place(one):
+        return [bucket(each) for each in one] if isinstance(one, list) else (
+            bucket(one) if isinstance(one, str) and len(one) == 1 else one)
+
+    return getattr(client, verb)(*map(place, TAKE[verb][1]), **how)
+
+
+@pytest.mark.parametrize("verb", TAKE)
+def test_what_a_verb_does_not_take_is_a_type_error_that_names_it(client, bucket, emulator, verb):
+    before = emulator.answered()
+    for name in ALL:
+        # A tuple is a value of none of them.
+        text = f"^{name}: " if name in TAKE[verb][0] else \
+            rf"^(\w+\.)?{verb}\(\) got an unexpected keyword argument '{name}'$"
+        with pytest.raises(TypeError, match=text):
+            called(client, bucket, verb, **{name: (1,)})
+    assert emulator.answered() == before
+
+
+@pytest.mark.parametrize("verb", TAKE)
+def test_the_same_is_so_for_tasks(bucket, emulator, verb):
+    import asyncio
+
+    async def main():
+        async with dataflux.AsyncClient(**emulator.options) as client:
+            before = emulator.answered()
+            with pytest.raises(TypeError, match=rf"{verb}\(\) got an unexpected keyword argument 'colour'"):
+                await called(client, bucket, verb, colour=1)
+            assert emulator.answered() == before
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("verb", TAKE)
+def test_help_names_what_a_verb_takes(verb):
+    from dataflux._file import FileVerbs
+    from dataflux._objects import ObjectVerbs
+
+    told = getattr(dataflux.Client, verb).__doc__
+    whole = told + ObjectVerbs.put.__doc__ + ObjectVerbs.__doc__ + FileVerbs.writer.__doc__
+    for name in TAKE[verb][0]:
+        assert name.removeprefix("source_") in whole
+    assert "if_" in told

@@ -1,6 +1,7 @@
 """Types of the package, by python/stubs.py of its sources."""
 
 import builtins as _builtins
+from ._attributes import Attributes, Conditions, HowToCompose, HowToCopy, HowToMove, HowToPatch, HowToPut, HowToUpload
 from ._file import HowToRead, HowToWrite
 from ._items import Request
 from ._lent import Bytes
@@ -9,11 +10,10 @@ from ._object import Place
 from ._progress import Progress
 from ._transfer import Path
 from collections.abc import Sequence
-from datetime import datetime
 import io
 import os
 from types import EllipsisType
-from typing import Any, Dict, FrozenSet, Iterable, List, Literal, Mapping, overload
+from typing import Any, Dict, FrozenSet, Iterable, List, Literal, overload
 from typing_extensions import Buffer, Unpack
 
 from ._aio import AsyncClient as AsyncClient
@@ -86,10 +86,7 @@ __version__: str
 
 
 def stat(url: Place, *, fields: Iterable[str] | None = None, generation: int = 0,
-         if_generation_match: int | None = None, if_generation_not_match: int | None = None,
-         if_metageneration_match: int | None = None,
-         if_metageneration_not_match: int | None = None,
-         timeout: float | None = None) -> Object:
+         timeout: float | None = None, **how: Unpack[Conditions]) -> Object:
     """Asks what is known of an object.
 
     Arguments:
@@ -112,15 +109,8 @@ def exists(url: Place, *, generation: int = 0, timeout: float | None = None) -> 
     """
 
 
-def put(url: Place, data: Bytes, *, content_type: str | None = None,
-        content_encoding: str | None = None, content_disposition: str | None = None,
-        content_language: str | None = None, cache_control: str | None = None,
-        storage_class: str | None = None, kms_key_name: str | None = None,
-        custom_time: datetime | float | None = None, metadata: Mapping[str, str] | None = None,
-        if_generation_match: int | None = None, if_generation_not_match: int | None = None,
-        if_metageneration_match: int | None = None,
-        if_metageneration_not_match: int | None = None,
-        timeout: float | None = None) -> Object:
+def put(url: Place, data: Bytes, *, timeout: float | None = None,
+        **how: Unpack[HowToPut]) -> Object:
     """Writes an object by one request. It appears whole and compared by its checksum.
 
     Arguments:
@@ -141,10 +131,7 @@ def put(url: Place, data: Bytes, *, content_type: str | None = None,
 
 
 def delete(url: Place, *, missing_ok: bool = False, generation: int = 0,
-           if_generation_match: int | None = None, if_generation_not_match: int | None = None,
-           if_metageneration_match: int | None = None,
-           if_metageneration_not_match: int | None = None,
-           timeout: float | None = None) -> None:
+           timeout: float | None = None, **how: Unpack[Conditions]) -> None:
     """Removes an object.
 
     Arguments:
@@ -159,18 +146,7 @@ def delete(url: Place, *, missing_ok: bool = False, generation: int = 0,
 
 
 def copy(source: Place, target: Place, *, generation: int = 0,
-         content_type: str | None = None, content_encoding: str | None = None,
-         content_disposition: str | None = None, content_language: str | None = None,
-         cache_control: str | None = None, storage_class: str | None = None,
-         kms_key_name: str | None = None, custom_time: datetime | float | None = None,
-         metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
-         if_generation_not_match: int | None = None, if_metageneration_match: int | None = None,
-         if_metageneration_not_match: int | None = None,
-         source_if_generation_match: int | None = None,
-         source_if_generation_not_match: int | None = None,
-         source_if_metageneration_match: int | None = None,
-         source_if_metageneration_not_match: int | None = None,
-         timeout: float | None = None) -> Object:
+         timeout: float | None = None, **how: Unpack[HowToCopy]) -> Object:
     """Copies an object within the service, however large: to another name, bucket, storage class
     or key.
 
@@ -188,14 +164,8 @@ def copy(source: Place, target: Place, *, generation: int = 0,
     """
 
 
-def move(source: Place, target: Place, *, if_generation_match: int | None = None,
-         if_generation_not_match: int | None = None, if_metageneration_match: int | None = None,
-         if_metageneration_not_match: int | None = None,
-         source_if_generation_match: int | None = None,
-         source_if_generation_not_match: int | None = None,
-         source_if_metageneration_match: int | None = None,
-         source_if_metageneration_not_match: int | None = None,
-         timeout: float | None = None) -> Object:
+def move(source: Place, target: Place, *, timeout: float | None = None,
+         **how: Unpack[HowToMove]) -> Object:
     """Renames the live object within its bucket, in one step.
 
     Where the reply is lost, the move is known by this: the source is gone, and what has the new
@@ -216,21 +186,16 @@ def move(source: Place, target: Place, *, if_generation_match: int | None = None
     """
 
 
-def compose(sources: Iterable[Place], target: Place, *, content_type: str | None = None,
-            content_encoding: str | None = None, content_disposition: str | None = None,
-            content_language: str | None = None, cache_control: str | None = None,
-            storage_class: str | None = None, kms_key_name: str | None = None,
-            custom_time: datetime | float | None = None,
-            metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
-            if_metageneration_match: int | None = None,
-            timeout: float | None = None) -> Object:
+def compose(sources: Iterable[Place], target: Place, *, timeout: float | None = None,
+            **how: Unpack[HowToCompose]) -> Object:
     """Puts objects together into one, in their order, within the service. They stay.
 
     Arguments:
         sources: 1 to 32 places in the target's bucket; of a row or an Object that generation.
         target: what they are to be; it may be one of them.
         content_type, ..., metadata: as of put().
-        if_...: of the target; see ObjectVerbs. The service knows no others here.
+        if_generation_match, if_metageneration_match: of the target; see ObjectVerbs. The service
+            knows no others here.
         timeout: seconds.
 
     Returns: what is known of the new object, which has no md5_hash.
@@ -238,15 +203,8 @@ def compose(sources: Iterable[Place], target: Place, *, content_type: str | None
     """
 
 
-def patch(url: Place, *, content_type: str | None = None,
-          content_encoding: str | None = None, content_disposition: str | None = None,
-          content_language: str | None = None, cache_control: str | None = None,
-          custom_time: datetime | float | None = None,
-          metadata: Mapping[str, str | None] | None = None, generation: int = 0,
-          if_generation_match: int | None = None, if_generation_not_match: int | None = None,
-          if_metageneration_match: int | None = None,
-          if_metageneration_not_match: int | None = None,
-          timeout: float | None = None) -> Object:
+def patch(url: Place, *, generation: int = 0, timeout: float | None = None,
+          **how: Unpack[HowToPatch]) -> Object:
     """Changes what stands beside an object's bytes. Its generation stays, its metageneration does
     not. storage_class and kms_key_name are changed by copy().
 
@@ -361,14 +319,9 @@ def reader(url: Place, *, generation: int = 0, block: int = 0, cache: int = 0,
     """
 
 
-def writer(url: Place, *, content_type: str | None = None,
-           content_encoding: str | None = None, content_disposition: str | None = None,
-           content_language: str | None = None, cache_control: str | None = None,
-           storage_class: str | None = None, kms_key_name: str | None = None,
-           custom_time: datetime | float | None = None,
-           metadata: Mapping[str, str] | None = None,
-           if_generation_match: int | None = None, size_hint: int = 0, part_size: int = 0,
-           timeout: float | None = None) -> Writer:
+def writer(url: Place, *, if_generation_match: int | None = None, size_hint: int = 0,
+           part_size: int = 0, timeout: float | None = None,
+           **how: Unpack[Attributes]) -> Writer:
     """Opens an object to be written while its bytes are being made.
 
     Arguments:
@@ -419,12 +372,7 @@ def open(url: Place, mode: str, *, encoding: str | None = None,
 
 
 def upload(path: Path, url: Place, *, resume: bool = False, progress: Progress = None,
-           content_type: str | None = None, content_encoding: str | None = None,
-           content_disposition: str | None = None, content_language: str | None = None,
-           cache_control: str | None = None, storage_class: str | None = None,
-           kms_key_name: str | None = None, custom_time: datetime | float | None = None,
-           metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
-           timeout: float | None = None) -> UploadedFile:
+           timeout: float | None = None, **how: Unpack[HowToUpload]) -> UploadedFile:
     """Writes a file as an object, which appears whole and compared by its checksum, or not at
     all.
 

@@ -18,10 +18,11 @@ from ._sets import opening_latest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
+    from collections.abc import Iterable
     from types import EllipsisType
     from typing import Literal
+
+    from typing_extensions import Unpack
 
     from ._async_get_many import AsyncGetMany
     from ._async_list import AsyncListStream
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ._async_reader import AsyncReader
     from ._async_sets import AsyncCheckpointSet, AsyncSetReader
     from ._async_writer import AsyncWriter
+    from ._attributes import Attributes
     from ._items import Request
     from ._listing import Listing
     from ._rows import RowFeed, Rows
@@ -98,14 +100,9 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
         await made._handle()
         return made
 
-    async def writer(self, url: Place, *, content_type: str | None = None,
-                     content_encoding: str | None = None, content_disposition: str | None = None,
-                     content_language: str | None = None, cache_control: str | None = None,
-                     storage_class: str | None = None, kms_key_name: str | None = None,
-                     custom_time: datetime | float | None = None,
-                     metadata: Mapping[str, str] | None = None,
-                     if_generation_match: int | None = None, size_hint: int = 0,
-                     part_size: int = 0, timeout: float | None = None) -> AsyncWriter:
+    async def writer(self, url: Place, *, if_generation_match: int | None = None, size_hint: int = 0,
+                     part_size: int = 0, timeout: float | None = None,
+                     **how: Unpack[Attributes]) -> AsyncWriter:
         """Opens an object to be written while its bytes are being made.
 
             async with await client.writer("gs://bucket/name") as writer:
@@ -114,15 +111,11 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
         Arguments, Raises: as of Client.writer().
         """
         from ._async_writer import AsyncWriter
-        from ._attributes import attributes
+        from ._attributes import ATTRIBUTES, attributes, taken
 
-        beside = attributes(
-            content_type=content_type, content_encoding=content_encoding,
-            content_disposition=content_disposition, content_language=content_language,
-            cache_control=cache_control, storage_class=storage_class, kms_key_name=kms_key_name,
-            custom_time=custom_time, metadata=metadata)
-        return await AsyncWriter(self, url)._open(beside, if_generation_match, size_hint, part_size,
-                                                  timeout)
+        taken(how, "writer", ATTRIBUTES)
+        return await AsyncWriter(self, url)._open(attributes(**how), if_generation_match, size_hint,
+                                                  part_size, timeout)
 
     def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,
                      end: str | None = None, delimiter: str | None = None, glob: str | None = None,

@@ -7,6 +7,7 @@ from ._async_manifest import AsyncManifest
 from ._async_reader import AsyncReader
 from ._async_sets import AsyncCheckpointSet, AsyncSetReader
 from ._async_writer import AsyncWriter
+from ._attributes import Attributes, Conditions, HowToCompose, HowToCopy, HowToMove, HowToPatch, HowToPut, HowToUpload
 from ._buckets import Bucket
 from ._credentials import Credentials
 from ._file import HowToRead, HowToWrite
@@ -21,10 +22,9 @@ from ._rows import RowFeed, Rows
 from ._set_reports import RemovedSets, Sets
 from ._transfer import Path
 from collections.abc import Sequence
-from datetime import datetime
 import os
 from types import EllipsisType
-from typing import Any, Dict, FrozenSet, Iterable, List, Literal, Mapping, overload
+from typing import Any, Dict, FrozenSet, Iterable, List, Literal, overload
 from typing_extensions import Buffer, Unpack
 
 
@@ -45,10 +45,7 @@ class AsyncClient:
     """
 
     async def stat(self, url: Place, *, fields: Iterable[str] | None = None, generation: int = 0,
-                   if_generation_match: int | None = None, if_generation_not_match: int | None = None,
-                   if_metageneration_match: int | None = None,
-                   if_metageneration_not_match: int | None = None,
-                   timeout: float | None = None) -> Object:
+                   timeout: float | None = None, **how: Unpack[Conditions]) -> Object:
         """Asks what is known of an object.
 
         Arguments:
@@ -69,15 +66,8 @@ class AsyncClient:
         Raises: PermissionDeniedError and others, which do not say whether there is one.
         """
 
-    async def put(self, url: Place, data: Bytes, *, content_type: str | None = None,
-                  content_encoding: str | None = None, content_disposition: str | None = None,
-                  content_language: str | None = None, cache_control: str | None = None,
-                  storage_class: str | None = None, kms_key_name: str | None = None,
-                  custom_time: datetime | float | None = None, metadata: Mapping[str, str] | None = None,
-                  if_generation_match: int | None = None, if_generation_not_match: int | None = None,
-                  if_metageneration_match: int | None = None,
-                  if_metageneration_not_match: int | None = None,
-                  timeout: float | None = None) -> Object:
+    async def put(self, url: Place, data: Bytes, *, timeout: float | None = None,
+                  **how: Unpack[HowToPut]) -> Object:
         """Writes an object by one request. It appears whole and compared by its checksum.
 
         Arguments:
@@ -97,10 +87,7 @@ class AsyncClient:
         """
 
     async def delete(self, url: Place, *, missing_ok: bool = False, generation: int = 0,
-                     if_generation_match: int | None = None, if_generation_not_match: int | None = None,
-                     if_metageneration_match: int | None = None,
-                     if_metageneration_not_match: int | None = None,
-                     timeout: float | None = None) -> None:
+                     timeout: float | None = None, **how: Unpack[Conditions]) -> None:
         """Removes an object.
 
         Arguments:
@@ -114,18 +101,7 @@ class AsyncClient:
         """
 
     async def copy(self, source: Place, target: Place, *, generation: int = 0,
-                   content_type: str | None = None, content_encoding: str | None = None,
-                   content_disposition: str | None = None, content_language: str | None = None,
-                   cache_control: str | None = None, storage_class: str | None = None,
-                   kms_key_name: str | None = None, custom_time: datetime | float | None = None,
-                   metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
-                   if_generation_not_match: int | None = None, if_metageneration_match: int | None = None,
-                   if_metageneration_not_match: int | None = None,
-                   source_if_generation_match: int | None = None,
-                   source_if_generation_not_match: int | None = None,
-                   source_if_metageneration_match: int | None = None,
-                   source_if_metageneration_not_match: int | None = None,
-                   timeout: float | None = None) -> Object:
+                   timeout: float | None = None, **how: Unpack[HowToCopy]) -> Object:
         """Copies an object within the service, however large: to another name, bucket, storage class
         or key.
 
@@ -142,14 +118,8 @@ class AsyncClient:
         Raises: NotFoundError; AlreadyExistsError; PreconditionError.
         """
 
-    async def move(self, source: Place, target: Place, *, if_generation_match: int | None = None,
-                   if_generation_not_match: int | None = None, if_metageneration_match: int | None = None,
-                   if_metageneration_not_match: int | None = None,
-                   source_if_generation_match: int | None = None,
-                   source_if_generation_not_match: int | None = None,
-                   source_if_metageneration_match: int | None = None,
-                   source_if_metageneration_not_match: int | None = None,
-                   timeout: float | None = None) -> Object:
+    async def move(self, source: Place, target: Place, *, timeout: float | None = None,
+                   **how: Unpack[HowToMove]) -> Object:
         """Renames the live object within its bucket, in one step.
 
         Where the reply is lost, the move is known by this: the source is gone, and what has the new
@@ -169,36 +139,24 @@ class AsyncClient:
         Raises: NotFoundError; AlreadyExistsError; PreconditionError.
         """
 
-    async def compose(self, sources: Iterable[Place], target: Place, *, content_type: str | None = None,
-                      content_encoding: str | None = None, content_disposition: str | None = None,
-                      content_language: str | None = None, cache_control: str | None = None,
-                      storage_class: str | None = None, kms_key_name: str | None = None,
-                      custom_time: datetime | float | None = None,
-                      metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
-                      if_metageneration_match: int | None = None,
-                      timeout: float | None = None) -> Object:
+    async def compose(self, sources: Iterable[Place], target: Place, *, timeout: float | None = None,
+                      **how: Unpack[HowToCompose]) -> Object:
         """Puts objects together into one, in their order, within the service. They stay.
 
         Arguments:
             sources: 1 to 32 places in the target's bucket; of a row or an Object that generation.
             target: what they are to be; it may be one of them.
             content_type, ..., metadata: as of put().
-            if_...: of the target; see ObjectVerbs. The service knows no others here.
+            if_generation_match, if_metageneration_match: of the target; see ObjectVerbs. The service
+                knows no others here.
             timeout: seconds.
 
         Returns: what is known of the new object, which has no md5_hash.
         Raises: NotFoundError; AlreadyExistsError; PreconditionError.
         """
 
-    async def patch(self, url: Place, *, content_type: str | None = None,
-                    content_encoding: str | None = None, content_disposition: str | None = None,
-                    content_language: str | None = None, cache_control: str | None = None,
-                    custom_time: datetime | float | None = None,
-                    metadata: Mapping[str, str | None] | None = None, generation: int = 0,
-                    if_generation_match: int | None = None, if_generation_not_match: int | None = None,
-                    if_metageneration_match: int | None = None,
-                    if_metageneration_not_match: int | None = None,
-                    timeout: float | None = None) -> Object:
+    async def patch(self, url: Place, *, generation: int = 0, timeout: float | None = None,
+                    **how: Unpack[HowToPatch]) -> Object:
         """Changes what stands beside an object's bytes. Its generation stays, its metageneration does
         not. storage_class and kms_key_name are changed by copy().
 
@@ -262,12 +220,7 @@ class AsyncClient:
                          timeout: float | None = None) -> None: ...
 
     async def upload(self, path: Path, url: Place, *, resume: bool = False, progress: Progress = None,
-                     content_type: str | None = None, content_encoding: str | None = None,
-                     content_disposition: str | None = None, content_language: str | None = None,
-                     cache_control: str | None = None, storage_class: str | None = None,
-                     kms_key_name: str | None = None, custom_time: datetime | float | None = None,
-                     metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
-                     timeout: float | None = None) -> UploadedFile:
+                     timeout: float | None = None, **how: Unpack[HowToUpload]) -> UploadedFile:
         """Writes a file as an object, which appears whole and compared by its checksum, or not at
         all.
 
@@ -606,14 +559,9 @@ class AsyncClient:
         Arguments, Raises: as of Client.reader().
         """
 
-    async def writer(self, url: Place, *, content_type: str | None = None,
-                     content_encoding: str | None = None, content_disposition: str | None = None,
-                     content_language: str | None = None, cache_control: str | None = None,
-                     storage_class: str | None = None, kms_key_name: str | None = None,
-                     custom_time: datetime | float | None = None,
-                     metadata: Mapping[str, str] | None = None,
-                     if_generation_match: int | None = None, size_hint: int = 0,
-                     part_size: int = 0, timeout: float | None = None) -> AsyncWriter:
+    async def writer(self, url: Place, *, if_generation_match: int | None = None, size_hint: int = 0,
+                     part_size: int = 0, timeout: float | None = None,
+                     **how: Unpack[Attributes]) -> AsyncWriter:
         """Opens an object to be written while its bytes are being made.
 
             async with await client.writer("gs://bucket/name") as writer:

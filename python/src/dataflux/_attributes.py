@@ -4,6 +4,56 @@ from __future__ import annotations
 
 from ._library import addressof, struct
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import TypedDict
+
+    class Removable(TypedDict, total=False):
+        content_type: str | None
+        content_encoding: str | None
+        content_disposition: str | None
+        content_language: str | None
+        cache_control: str | None
+        custom_time: datetime | float | None
+
+    class Attributes(Removable, total=False):
+        storage_class: str | None
+        kms_key_name: str | None
+        metadata: Mapping[str, str] | None
+
+    class Conditions(TypedDict, total=False):
+        if_generation_match: int | None
+        if_generation_not_match: int | None
+        if_metageneration_match: int | None
+        if_metageneration_not_match: int | None
+
+    class SourceConditions(TypedDict, total=False):
+        source_if_generation_match: int | None
+        source_if_generation_not_match: int | None
+        source_if_metageneration_match: int | None
+        source_if_metageneration_not_match: int | None
+
+    class HowToPut(Attributes, Conditions, total=False):
+        pass
+
+    class HowToMove(Conditions, SourceConditions, total=False):
+        pass
+
+    class HowToCopy(Attributes, Conditions, SourceConditions, total=False):
+        pass
+
+    class HowToCompose(Attributes, total=False):
+        if_generation_match: int | None
+        if_metageneration_match: int | None
+
+    class HowToPatch(Removable, Conditions, total=False):
+        metadata: Mapping[str, str | None] | None
+
+    class HowToUpload(Attributes, total=False):
+        if_generation_match: int | None
+
 
 def _text(value, argument):
     if not isinstance(value, str):
@@ -56,19 +106,28 @@ def _metadata(value, removable):
     return made
 
 
-def attributes(*, content_type=None, content_encoding=None, content_disposition=None,
-               content_language=None, cache_control=None, storage_class=None, kms_key_name=None,
-               custom_time=None, metadata=None, removable=False):
-    """dataflux_attributes, which keeps alive what it points to; None where nothing is given.
+ATTRIBUTES = ("content_type", "content_encoding", "content_disposition", "content_language",
+              "cache_control", "storage_class", "kms_key_name", "custom_time", "metadata")
+CONDITIONS = ("if_generation_match", "if_generation_not_match", "if_metageneration_match",
+              "if_metageneration_not_match")
+SOURCE_CONDITIONS = tuple("source_" + name for name in CONDITIONS)
 
-    Each verb hands over what its user gave, under the same names: an error names that argument.
+
+def taken(given, verb, *groups):
+    """Refuses what a verb does not take, in Python's own words; `groups` are names of what it takes."""
+    for name in given:
+        if not any(name in group for group in groups):
+            raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}")
+
+
+def attributes(*, removable=False, **given):
+    """dataflux_attributes of what was given for ATTRIBUTES, among other things; it keeps alive what it
+    points to. None where nothing is given.
+
     `removable`: for dataflux_patch(), where metadata's values may be None.
     """
-    texts = {name: value for name, value in (
-        ("content_type", content_type), ("content_encoding", content_encoding),
-        ("content_disposition", content_disposition), ("content_language", content_language),
-        ("cache_control", cache_control), ("storage_class", storage_class),
-        ("kms_key_name", kms_key_name)) if value is not None}
+    custom_time, metadata = given.get("custom_time"), given.get("metadata")
+    texts = {name: given[name] for name in ATTRIBUTES[:7] if given.get(name) is not None}
     if not texts and custom_time is None and metadata is None:
         return None
     made = struct("attributes", **{name: _text(value, name) for name, value in texts.items()})

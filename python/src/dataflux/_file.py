@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from _codecs import lookup_error
 
-from ._attributes import attributes
+from ._attributes import ATTRIBUTES, attributes, taken
 from ._errors import AlreadyExistsError, NotFoundError, PermissionDeniedError
 from ._file_reader import READ_AHEAD, FileReader
 from ._file_writer import FileWriter
@@ -16,12 +16,11 @@ from ._writer import Writer, abort_quietly, opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
     from typing import Any, Literal, TypedDict, overload
 
     from typing_extensions import Unpack
 
+    from ._attributes import Attributes
     from ._objects import Place
 
     class HowToRead(TypedDict, total=False):
@@ -31,25 +30,14 @@ if TYPE_CHECKING:
         read_ahead: int
         timeout: float | None
 
-    class HowToWrite(TypedDict, total=False):
-        content_type: str | None
-        content_encoding: str | None
-        content_disposition: str | None
-        content_language: str | None
-        cache_control: str | None
-        storage_class: str | None
-        kms_key_name: str | None
-        custom_time: datetime | float | None
-        metadata: Mapping[str, str] | None
+    class HowToWrite(Attributes, total=False):
         if_generation_match: int | None
         size_hint: int
         part_size: int
         timeout: float | None
 
 _READ = ("generation", "block", "cache", "read_ahead", "timeout")
-_ATTRIBUTES = ("content_type", "content_encoding", "content_disposition", "content_language",
-               "cache_control", "storage_class", "kms_key_name", "custom_time", "metadata")
-WRITE_OPTIONS = (*_ATTRIBUTES, "if_generation_match", "size_hint", "part_size", "timeout")
+WRITE_OPTIONS = (*ATTRIBUTES, "if_generation_match", "size_hint", "part_size", "timeout")
 _MODES = {"r": "r", "rt": "r", "w": "w", "wt": "w", "x": "x", "xt": "x",
           "rb": "rb", "wb": "wb", "xb": "xb"}
 
@@ -91,9 +79,8 @@ def asked(mode, encoding, errors, newline, how):
 def only_new(url, how):
     """The options of mode "x", all of which are checked."""
     bucket, name, _ = object_place(url)
-    opening(bucket, name, attributes(**{each: how.get(each) for each in _ATTRIBUTES}),
-            how.get("if_generation_match"), how.get("size_hint", 0), how.get("part_size", 0),
-            how.get("timeout"))
+    opening(bucket, name, attributes(**how), how.get("if_generation_match"),
+            how.get("size_hint", 0), how.get("part_size", 0), how.get("timeout"))
     if how.setdefault("if_generation_match", 0) != 0:
         raise ValueError("if_generation_match: mode \"x\" writes where nothing is")
 
@@ -127,14 +114,9 @@ class FileVerbs:
         """
         return Reader(self, url, generation=generation, block=block, cache=cache, timeout=timeout)
 
-    def writer(self, url: Place, *, content_type: str | None = None,
-               content_encoding: str | None = None, content_disposition: str | None = None,
-               content_language: str | None = None, cache_control: str | None = None,
-               storage_class: str | None = None, kms_key_name: str | None = None,
-               custom_time: datetime | float | None = None,
-               metadata: Mapping[str, str] | None = None,
-               if_generation_match: int | None = None, size_hint: int = 0, part_size: int = 0,
-               timeout: float | None = None) -> Writer:
+    def writer(self, url: Place, *, if_generation_match: int | None = None, size_hint: int = 0,
+               part_size: int = 0, timeout: float | None = None,
+               **how: Unpack[Attributes]) -> Writer:
         """Opens an object to be written while its bytes are being made.
 
         Arguments:
@@ -153,12 +135,8 @@ class FileVerbs:
             ResourceExhaustedError where there are more writers than the client's upload_memory has
             parts for: commit some first, raise it, or lower part_size. put() writes what is small.
         """
-        beside = attributes(
-            content_type=content_type, content_encoding=content_encoding,
-            content_disposition=content_disposition, content_language=content_language,
-            cache_control=cache_control, storage_class=storage_class, kms_key_name=kms_key_name,
-            custom_time=custom_time, metadata=metadata)
-        return Writer(self, url, attributes=beside, if_generation_match=if_generation_match,
+        taken(how, "writer", ATTRIBUTES)
+        return Writer(self, url, attributes=attributes(**how), if_generation_match=if_generation_match,
                       size_hint=size_hint, part_size=part_size, timeout=timeout)
 
     if TYPE_CHECKING:

@@ -210,11 +210,13 @@ _CONDITIONS = (("generation_match", _abi.IF_GENERATION_MATCH),
                ("metageneration_not_match", _abi.IF_METAGENERATION_NOT_MATCH))
 
 
-def conditions(*given, before="if_"):
+def conditions(given, before="if_"):
     """dataflux_conditions of what was given for if_generation_match, if_generation_not_match,
-    if_metageneration_match and if_metageneration_not_match; None where all are None."""
+    if_metageneration_match and if_metageneration_not_match, among other things; None where all are
+    None."""
     made = None
-    for value, (name, bit) in zip(given, _CONDITIONS):
+    for name, bit in _CONDITIONS:
+        value = given.get(before + name)
         if value is None:
             continue
         if made is None:

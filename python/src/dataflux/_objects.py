@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._attributes import attributes
+from ._attributes import ATTRIBUTES, CONDITIONS, SOURCE_CONDITIONS, attributes, taken
 from ._calls import Call, json_of
 from ._errors import NotFoundError
 from ._lent import Lent
@@ -12,9 +12,11 @@ from ._place import flag_of, nanoseconds, object_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Iterable, Mapping
+    from typing import Iterable
 
+    from typing_extensions import Unpack
+
+    from ._attributes import Conditions, HowToCompose, HowToCopy, HowToMove, HowToPatch, HowToPut
     from ._lent import Bytes
     from ._object import Place
 
@@ -48,6 +50,10 @@ async def _unless_missing(call, value):
         return value
 
 
+# Of ATTRIBUTES what patch() changes.
+_CHANGED = tuple(name for name in ATTRIBUTES if name not in ("storage_class", "kms_key_name"))
+
+
 class ObjectVerbs:
     """What a client does with single objects.
 
@@ -62,6 +68,9 @@ class ObjectVerbs:
         if_metageneration_match: its metageneration is this one.
         if_metageneration_not_match: it is another one.
 
+    Attributes stand beside the bytes: content_type, content_encoding, content_disposition,
+    content_language, cache_control, storage_class, kms_key_name, custom_time, metadata; see put().
+
     Of a change without a condition the last writer wins. After a refusal (408, 5xx) it is sent
     again. When its reply is lost, the object is looked at: what this call has made or removed is
     success; what is older than the call is replaced; what is newer is another writer's and stays,
@@ -75,10 +84,7 @@ class ObjectVerbs:
     """
 
     def stat(self, url: Place, *, fields: Iterable[str] | None = None, generation: int = 0,
-             if_generation_match: int | None = None, if_generation_not_match: int | None = None,
-             if_metageneration_match: int | None = None,
-             if_metageneration_not_match: int | None = None,
-             timeout: float | None = None) -> Object:
+             timeout: float | None = None, **how: Unpack[Conditions]) -> Object:
         """Asks what is known of an object.
 
         Arguments:
@@ -90,9 +96,9 @@ class ObjectVerbs:
 
         Raises: NotFoundError; PreconditionError.
         """
+        taken(how, "stat", CONDITIONS)
         bits = fields_of(fields)
-        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
-                          if_metageneration_not_match)
+        when = conditions(how)
         options = object_options(object_place(url), generation, timeout, when, bits)
         return self._run(Call(
             lambda client, queue, tag, out, err:
@@ -111,15 +117,8 @@ class ObjectVerbs:
                 library.stat(client, byref(options), queue, tag, out, err),
             lambda operation, record: True), False))
 
-    def put(self, url: Place, data: Bytes, *, content_type: str | None = None,
-            content_encoding: str | None = None, content_disposition: str | None = None,
-            content_language: str | None = None, cache_control: str | None = None,
-            storage_class: str | None = None, kms_key_name: str | None = None,
-            custom_time: datetime | float | None = None, metadata: Mapping[str, str] | None = None,
-            if_generation_match: int | None = None, if_generation_not_match: int | None = None,
-            if_metageneration_match: int | None = None,
-            if_metageneration_not_match: int | None = None,
-            timeout: float | None = None) -> Object:
+    def put(self, url: Place, data: Bytes, *, timeout: float | None = None,
+            **how: Unpack[HowToPut]) -> Object:
         """Writes an object by one request. It appears whole and compared by its checksum.
 
         Arguments:
@@ -137,14 +136,10 @@ class ObjectVerbs:
         Returns: what is known of the new object.
         Raises: NotFoundError where there is no such bucket; AlreadyExistsError; PreconditionError.
         """
-        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
-                          if_metageneration_not_match)
+        taken(how, "put", ATTRIBUTES, CONDITIONS)
+        when = conditions(how)
         options = _target(url, timeout, when, "url")
-        beside = attributes(
-            content_type=content_type, content_encoding=content_encoding,
-            content_disposition=content_disposition, content_language=content_language,
-            cache_control=cache_control, storage_class=storage_class, kms_key_name=kms_key_name,
-            custom_time=custom_time, metadata=metadata)
+        beside = attributes(**how)
         lent = Lent(data, "data")
         return self._run(Call(
             lambda client, queue, tag, out, err:
@@ -152,10 +147,7 @@ class ObjectVerbs:
                             beside and byref(beside), queue, tag, out, err), _object, lent))
 
     def delete(self, url: Place, *, missing_ok: bool = False, generation: int = 0,
-               if_generation_match: int | None = None, if_generation_not_match: int | None = None,
-               if_metageneration_match: int | None = None,
-               if_metageneration_not_match: int | None = None,
-               timeout: float | None = None) -> None:
+               timeout: float | None = None, **how: Unpack[Conditions]) -> None:
         """Removes an object.
 
         Arguments:
@@ -167,27 +159,16 @@ class ObjectVerbs:
 
         Raises: NotFoundError; PreconditionError.
         """
+        taken(how, "delete", CONDITIONS)
         none_is_fine = flag_of(missing_ok, "missing_ok")
-        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
-                          if_metageneration_not_match)
+        when = conditions(how)
         options = object_options(object_place(url), generation, timeout, when)
         call = Call(lambda client, queue, tag, out, err:
                     library.remove(client, byref(options), queue, tag, out, err))
         return self._run(_unless_missing(call, None) if none_is_fine else call)
 
     def copy(self, source: Place, target: Place, *, generation: int = 0,
-             content_type: str | None = None, content_encoding: str | None = None,
-             content_disposition: str | None = None, content_language: str | None = None,
-             cache_control: str | None = None, storage_class: str | None = None,
-             kms_key_name: str | None = None, custom_time: datetime | float | None = None,
-             metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
-             if_generation_not_match: int | None = None, if_metageneration_match: int | None = None,
-             if_metageneration_not_match: int | None = None,
-             source_if_generation_match: int | None = None,
-             source_if_generation_not_match: int | None = None,
-             source_if_metageneration_match: int | None = None,
-             source_if_metageneration_not_match: int | None = None,
-             timeout: float | None = None) -> Object:
+             timeout: float | None = None, **how: Unpack[HowToCopy]) -> Object:
         """Copies an object within the service, however large: to another name, bucket, storage class
         or key.
 
@@ -203,16 +184,10 @@ class ObjectVerbs:
         Returns: what is known of the copy.
         Raises: NotFoundError; AlreadyExistsError; PreconditionError.
         """
-        of_source = conditions(source_if_generation_match, source_if_generation_not_match,
-                               source_if_metageneration_match, source_if_metageneration_not_match,
-                               before="source_if_")
-        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
-                          if_metageneration_not_match)
-        beside = attributes(
-            content_type=content_type, content_encoding=content_encoding,
-            content_disposition=content_disposition, content_language=content_language,
-            cache_control=cache_control, storage_class=storage_class, kms_key_name=kms_key_name,
-            custom_time=custom_time, metadata=metadata)
+        taken(how, "copy", ATTRIBUTES, CONDITIONS, SOURCE_CONDITIONS)
+        of_source = conditions(how, before="source_if_")
+        when = conditions(how)
+        beside = attributes(**how)
         given = object_options(object_place(source, "source"), generation, None, of_source)
         options = _target(target, timeout, when)
         return self._run(Call(
@@ -220,14 +195,8 @@ class ObjectVerbs:
                 library.copy(client, byref(given), byref(options), beside and byref(beside), queue,
                              tag, out, err), _object))
 
-    def move(self, source: Place, target: Place, *, if_generation_match: int | None = None,
-             if_generation_not_match: int | None = None, if_metageneration_match: int | None = None,
-             if_metageneration_not_match: int | None = None,
-             source_if_generation_match: int | None = None,
-             source_if_generation_not_match: int | None = None,
-             source_if_metageneration_match: int | None = None,
-             source_if_metageneration_not_match: int | None = None,
-             timeout: float | None = None) -> Object:
+    def move(self, source: Place, target: Place, *, timeout: float | None = None,
+             **how: Unpack[HowToMove]) -> Object:
         """Renames the live object within its bucket, in one step.
 
         Where the reply is lost, the move is known by this: the source is gone, and what has the new
@@ -246,14 +215,12 @@ class ObjectVerbs:
         Returns: what is known of the object under its new name.
         Raises: NotFoundError; AlreadyExistsError; PreconditionError.
         """
+        taken(how, "move", CONDITIONS, SOURCE_CONDITIONS)
         bucket, name, generation = object_place(source, "source")
-        if generation and source_if_generation_match is None:
-            source_if_generation_match = generation
-        of_source = conditions(source_if_generation_match, source_if_generation_not_match,
-                               source_if_metageneration_match, source_if_metageneration_not_match,
-                               before="source_if_")
-        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
-                          if_metageneration_not_match)
+        if generation and how.get("source_if_generation_match") is None:
+            how["source_if_generation_match"] = generation
+        of_source = conditions(how, before="source_if_")
+        when = conditions(how)
         given = object_options((bucket, name, 0), 0, None, of_source)
         options = _target(target, timeout, when)
         if options.bucket != bucket:
@@ -262,33 +229,25 @@ class ObjectVerbs:
             lambda client, queue, tag, out, err:
                 library.move(client, byref(given), byref(options), queue, tag, out, err), _object))
 
-    def compose(self, sources: Iterable[Place], target: Place, *, content_type: str | None = None,
-                content_encoding: str | None = None, content_disposition: str | None = None,
-                content_language: str | None = None, cache_control: str | None = None,
-                storage_class: str | None = None, kms_key_name: str | None = None,
-                custom_time: datetime | float | None = None,
-                metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
-                if_metageneration_match: int | None = None,
-                timeout: float | None = None) -> Object:
+    def compose(self, sources: Iterable[Place], target: Place, *, timeout: float | None = None,
+                **how: Unpack[HowToCompose]) -> Object:
         """Puts objects together into one, in their order, within the service. They stay.
 
         Arguments:
             sources: 1 to 32 places in the target's bucket; of a row or an Object that generation.
             target: what they are to be; it may be one of them.
             content_type, ..., metadata: as of put().
-            if_...: of the target; see ObjectVerbs. The service knows no others here.
+            if_generation_match, if_metageneration_match: of the target; see ObjectVerbs. The service
+                knows no others here.
             timeout: seconds.
 
         Returns: what is known of the new object, which has no md5_hash.
         Raises: NotFoundError; AlreadyExistsError; PreconditionError.
         """
-        when = conditions(if_generation_match, None, if_metageneration_match, None)
+        taken(how, "compose", ATTRIBUTES, CONDITIONS[::2])
+        when = conditions(how)
         options = _target(target, timeout, when)
-        beside = attributes(
-            content_type=content_type, content_encoding=content_encoding,
-            content_disposition=content_disposition, content_language=content_language,
-            cache_control=cache_control, storage_class=storage_class, kms_key_name=kms_key_name,
-            custom_time=custom_time, metadata=metadata)
+        beside = attributes(**how)
         names, generations = _parts_of(sources, options.bucket)
         return self._run(Call(
             lambda client, queue, tag, out, err:
@@ -296,15 +255,8 @@ class ObjectVerbs:
                                 len(names), beside and byref(beside), queue, tag, out, err),
             _object))
 
-    def patch(self, url: Place, *, content_type: str | None = None,
-              content_encoding: str | None = None, content_disposition: str | None = None,
-              content_language: str | None = None, cache_control: str | None = None,
-              custom_time: datetime | float | None = None,
-              metadata: Mapping[str, str | None] | None = None, generation: int = 0,
-              if_generation_match: int | None = None, if_generation_not_match: int | None = None,
-              if_metageneration_match: int | None = None,
-              if_metageneration_not_match: int | None = None,
-              timeout: float | None = None) -> Object:
+    def patch(self, url: Place, *, generation: int = 0, timeout: float | None = None,
+              **how: Unpack[HowToPatch]) -> Object:
         """Changes what stands beside an object's bytes. Its generation stays, its metageneration does
         not. storage_class and kms_key_name are changed by copy().
 
@@ -321,14 +273,11 @@ class ObjectVerbs:
         Returns: what is known of the object now.
         Raises: ValueError where nothing is to be changed; NotFoundError; PreconditionError.
         """
-        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
-                          if_metageneration_not_match)
+        taken(how, "patch", _CHANGED, CONDITIONS)
+        when = conditions(how)
         options = object_options(object_place(url), generation, timeout, when)
-        changes = attributes(
-            content_type=content_type, content_encoding=content_encoding,
-            content_disposition=content_disposition, content_language=content_language,
-            cache_control=cache_control, custom_time=custom_time, metadata=metadata or None,
-            removable=True)
+        changes = attributes(**{**how, "metadata": how.get("metadata") or None},
+                             removable=True)
         if changes is None:
             raise ValueError("patch() changes nothing: name what is to be changed, such as metadata")
         return self._run(Call(

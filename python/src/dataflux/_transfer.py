@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ._attributes import attributes
+from ._attributes import ATTRIBUTES, CONDITIONS, attributes, taken
 from ._calls import Call, json_of
 from ._errors import Error, of_status
 from ._library import addressof, byref, library, struct
@@ -14,9 +14,11 @@ from ._reports import CopiedFolder, DownloadedFile, RemovedObjects, UploadedFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Literal, Mapping, Union
+    from typing import Literal, Union
 
+    from typing_extensions import Unpack
+
+    from ._attributes import HowToUpload
     from ._object import Place
     from ._progress import Progress
 
@@ -113,12 +115,7 @@ class TransferVerbs:
     """
 
     def upload(self, path: Path, url: Place, *, resume: bool = False, progress: Progress = None,
-               content_type: str | None = None, content_encoding: str | None = None,
-               content_disposition: str | None = None, content_language: str | None = None,
-               cache_control: str | None = None, storage_class: str | None = None,
-               kms_key_name: str | None = None, custom_time: datetime | float | None = None,
-               metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
-               timeout: float | None = None) -> UploadedFile:
+               timeout: float | None = None, **how: Unpack[HowToUpload]) -> UploadedFile:
         """Writes a file as an object, which appears whole and compared by its checksum, or not at
         all.
 
@@ -137,16 +134,13 @@ class TransferVerbs:
         Raises: AlreadyExistsError; PreconditionError; DataLossError; Error with the status "aborted"
             where the file was changed meanwhile.
         """
+        taken(how, "upload", ATTRIBUTES, CONDITIONS[:1])
         bucket, name, _ = object_place(url)
         options = struct("upload_file_options", bucket=bucket, object=name, path=_path_of(path),
                          timeout_ns=nanoseconds(timeout), resume=flag_of(resume, "resume"),
                          progress=_wanted(progress))
-        beside = attributes(
-            content_type=content_type, content_encoding=content_encoding,
-            content_disposition=content_disposition, content_language=content_language,
-            cache_control=cache_control, storage_class=storage_class, kms_key_name=kms_key_name,
-            custom_time=custom_time, metadata=metadata)
-        when = conditions(if_generation_match)
+        beside = attributes(**how)
+        when = conditions(how)
         options.kept = beside, when
         options.attributes = addressof(beside) if beside is not None else None
         options.conditions = addressof(when) if when is not None else None

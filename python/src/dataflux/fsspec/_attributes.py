@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from .._attributes import ATTRIBUTES
+
 _FIXED = ("cache_control", "content_disposition", "content_encoding", "content_language",
           "custom_time")
-_OWN = ("content_type", "content_encoding", "content_disposition", "content_language",
-        "cache_control", "storage_class", "kms_key_name", "custom_time", "metadata")
 
 
 def fixed(given):
@@ -27,7 +27,7 @@ def attributes_of(given, path=None):
     """Takes those that are to stand beside an object out of keyword arguments. Of a path the type is
     guessed by its name, where none is given."""
     made = fixed(given.pop("fixed_key_metadata", None))
-    for name in _OWN:
+    for name in ATTRIBUTES:
         value = given.pop(name, None)
         if value is not None:
             made[name] = value
