@@ -7,13 +7,15 @@ and bodies: that of threads (_wait.py) for Client, that of event loops (_loops.p
 from __future__ import annotations
 
 from ctypes import c_uint64
+from struct import calcsize
 
 from . import _abi, _errors
 from ._handles import ErrorHandle, OperationHandle
 from ._library import Pointer, byref, library
 
-RECORD = "QQQQQqIiII"  # a dataflux_record, as the struct module reads it
-RECORD_SIZE = 64
+# A dataflux_record, as the struct module reads it; pointers are numbers.
+RECORD = "".join(letter for _, letter in _abi.STRUCTS["record"]).replace("P", "Q")
+RECORD_SIZE = calcsize(RECORD)
 TAG, INDEX, DATA, SIZE, SLAB, GENERATION, CRC32C, STATUS, FLAGS, ERROR = range(10)
 
 

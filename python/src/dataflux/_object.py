@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import _abi
-from ._library import addressof, kind_of, struct
+from ._library import addressof, filled, struct
 from ._place import count_of, nanoseconds, place_of, url_of
 
 TYPE_CHECKING = False
@@ -228,16 +228,12 @@ def conditions(given, before="if_"):
 
 def object_options(place, generation=0, timeout=None, conditions=None, fields=0):
     """dataflux_object_options; `conditions` is a struct or None, and kept by what is made."""
-    kind = kind_of("object_options")
     bucket, name, of_place = place
-    made = kind(_OPTIONS_SIZE, bucket, name, count_of(generation, "generation") or of_place,
-                nanoseconds(timeout))
+    made = filled("object_options", bucket, name, count_of(generation, "generation") or of_place,
+                  nanoseconds(timeout))
     if conditions is not None:
         made.conditions = addressof(conditions)
         made.kept = conditions
     if fields:
         made.fields = fields
     return made
-
-
-_OPTIONS_SIZE = 56

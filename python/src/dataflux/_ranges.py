@@ -6,7 +6,7 @@ from array import array
 
 from ._calls import Call
 from ._lent import Lent, new_bytes
-from ._library import byref, kind_of, library
+from ._library import byref, filled, library
 from ._place import count_of
 
 
@@ -24,7 +24,7 @@ class Columns:
 
     def read(self, reader, queue, tag, out, err):
         """Begins to read them by a handle of a reader; the status."""
-        columns = kind_of("range_columns")(_COLUMNS_SIZE, *[each.buffer_info()[0] for each in self._arrays])
+        columns = filled("range_columns", *[each.buffer_info()[0] for each in self._arrays])
         return library.reader_read_ranges(reader, byref(columns), self._count, queue, tag, out, err)
 
 
@@ -95,6 +95,3 @@ def _range_of(given):
     except (TypeError, ValueError):
         raise TypeError(f"ranges: pairs (offset, size) are needed, and not {given!r}") from None
     return count_of(offset, "ranges: an offset"), count_of(size, "ranges: a size")
-
-
-_COLUMNS_SIZE = 32

@@ -10,7 +10,7 @@ from ._calls import Call, taker
 from ._errors import taken
 from ._handles import ErrorHandle, OperationHandle, handle
 from ._lent import Lent, new_bytes
-from ._library import byref, kind_of, library, method
+from ._library import byref, filled, library, method
 from ._place import count_of, nanoseconds, object_place, url_of
 from ._ranges import Columns, Ranges
 
@@ -30,8 +30,7 @@ take_reader = taker("reader", ReaderHandle)
 
 def opening(bucket, name, generation, block, cache, limit_ns):
     """The call that opens one: it gives a ReaderHandle."""
-    options = kind_of("reader_options")(OPTIONS_SIZE, bucket, name, generation, block, cache,
-                                        limit_ns)
+    options = filled("reader_options", bucket, name, generation, block, cache, limit_ns)
     return Call(lambda client, queue, tag, out, err:
                 library.reader_open(client, byref(options), queue, tag, out, err), take_reader)
 
@@ -262,6 +261,3 @@ def _again(kind, client, place, options, size):
     made._client, made._of, made._options, made._size = client, place, options, size
     made._closed, made._reader, made._process = False, None, 0
     return made
-
-
-OPTIONS_SIZE = 56

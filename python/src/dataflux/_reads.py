@@ -7,11 +7,11 @@ import ctypes
 from ._calls import DATA, GENERATION, SIZE, Call
 from ._errors import ResourceExhaustedError
 from ._lent import Lent, new_bytes
-from ._library import byref, kind_of, library
+from ._library import byref, filled, library
 from ._object import object_options
 from ._place import count_of, nanoseconds, object_place, range_of
 from ._ranges import Ranges
-from ._reader import OPTIONS_SIZE, take_reader
+from ._reader import take_reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,9 +165,8 @@ class ReadVerbs:
             anything is read. The first failure ends the call.
         """
         bucket, name, of_place = object_place(url)
-        options = kind_of("reader_options")(
-            OPTIONS_SIZE, bucket, name, count_of(generation, "generation") or of_place, 0, 0,
-            nanoseconds(timeout))
+        options = filled("reader_options", bucket, name,
+                         count_of(generation, "generation") or of_place, 0, 0, nanoseconds(timeout))
         return self._run(_of_one(Call(
             lambda client, queue, tag, out, err:
                 library.reader_open(client, byref(options), queue, tag, out, err), take_reader),

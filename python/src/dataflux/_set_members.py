@@ -5,11 +5,9 @@ from __future__ import annotations
 from ._calls import Call, checked
 from ._file_writer import FileWriter
 from ._handles import ErrorHandle
-from ._library import Pointer, addressof, byref, kind_of, library, text_at
+from ._library import Pointer, addressof, byref, filled, library, text_at
 from ._place import count_of, nanoseconds
-from ._reader import OPTIONS_SIZE as READER_OPTIONS
 from ._reader import Reader, take_reader
-from ._writer import OPTIONS_SIZE as WRITER_OPTIONS
 from ._writer import Writer, take_writer
 
 TYPE_CHECKING = False
@@ -36,9 +34,8 @@ class MemberWriting:
     def _opening(self, owner, name, attributes, size_hint, part_size, timeout):
         """(bucket, name of the object, the call that opens it)"""
         member = name_of(name)
-        options = kind_of("writer_options")(
-            WRITER_OPTIONS, None, None, None, None, count_of(size_hint, "size_hint"),
-            count_of(part_size, "part_size"), nanoseconds(timeout))
+        options = filled("writer_options", None, None, None, None, count_of(size_hint, "size_hint"),
+                         count_of(part_size, "part_size"), nanoseconds(timeout))
         if attributes is not None:
             options.attributes = addressof(attributes)
 
@@ -95,7 +92,7 @@ class MemberFile(FileWriter):
 def opening_member(owner, name, options):
     """The call that opens the reader of a member."""
     _, block, cache, limit = options
-    how = kind_of("reader_options")(READER_OPTIONS, None, None, 0, block, cache, limit)
+    how = filled("reader_options", None, None, 0, block, cache, limit)
     return Call(lambda client, queue, tag, out, err: library.set_reader_open(
         owner._usable(), name, byref(how), queue, tag, out, err), take_reader)
 

@@ -11,7 +11,7 @@ from ._calls import Call, json_of, taker
 from ._errors import PreconditionError
 from ._handles import ErrorHandle, handle
 from ._lent import Lent
-from ._library import Size, addressof, byref, kind_of, library
+from ._library import Size, addressof, byref, filled, library
 from ._objects import Object
 from ._place import count_of, nanoseconds, object_place, url_of
 
@@ -29,16 +29,14 @@ _writers = WeakSet()
 
 def opening(bucket, name, attributes, if_generation_match, size_hint, part_size, timeout):
     """The call that opens one: it gives a WriterHandle."""
-    options = kind_of("writer_options")(
-        OPTIONS_SIZE, bucket, name, None, None, count_of(size_hint, "size_hint"),
-        count_of(part_size, "part_size"), nanoseconds(timeout))
+    options = filled("writer_options", bucket, name, None, None, count_of(size_hint, "size_hint"),
+                     count_of(part_size, "part_size"), nanoseconds(timeout))
     if attributes is not None:
         options.attributes = addressof(attributes)
     conditions = None
     if if_generation_match is not None:
-        conditions = kind_of("conditions")(
-            _CONDITIONS_SIZE, _abi.IF_GENERATION_MATCH, 0,
-            count_of(if_generation_match, "if_generation_match"))
+        conditions = filled("conditions", _abi.IF_GENERATION_MATCH, 0,
+                            count_of(if_generation_match, "if_generation_match"))
         options.conditions = addressof(conditions)
     return Call(lambda client, queue, tag, out, err:
                 library.writer_open(client, byref(options), queue, tag, out, err),
@@ -338,5 +336,3 @@ def _register():
 
 
 _register()
-OPTIONS_SIZE = 64
-_CONDITIONS_SIZE = 48
