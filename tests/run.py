@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests that CTest knows in a build tree and counts test cases, not programs.
 
-    tests/run.py BUILD_DIR [--full] [--torch] [--list] [FILTER]
+    tests/run.py BUILD_DIR [--full] [--torch] [--list] [--built SECONDS] [FILTER]
 
 Programs labelled `catch2` are run with Catch2's XML reporter, whose form is the same in versions 2
 and 3, and entries labelled `pytest` with pytest's, which those of tests/behaviour make, too; every
@@ -11,6 +11,10 @@ matches, it is a part of the name of a test case of Catch2 or pytest. --full add
 5.5 GB is installed, and nothing else; it is left out otherwise. Ends with a line for each failed
 case, "FAILED entry: case: why", and a line "N passed, N failed"; exit status 1 if anything failed, or
 if nothing ran. --list names the entries that FILTER matches: they are build targets too.
+
+Each entry is told with its seconds by the clock and by the processors. Before the last lines come the
+slowest entries by processor, the slowest cases by the clock, and what building (--built) and running
+have taken. Processes that a program leaves behind are not counted.
 
 With DATAFLUX_TEST_AGAIN=N, as CI has it, whose machine is shared and takes ten thousand cases at
 once, a case that failed is run again alone when all are through: N times it must pass, and is then
@@ -28,11 +32,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import NamedTuple
 
 SHOWN_OUTPUT = 8000  # characters of a failed program's own output that are shown
+SLOWEST = 5  # entries and cases that are told
+LANES = 2  # test programs at a time
 MOST_AGAIN = 5  # failed cases; where there are more, it is not the machine
 CUT_SHORT = "the program ended inside this test case"
 
@@ -47,23 +55,57 @@ def ctest_entries(build_dir):
     return entries
 
 
+class Ended(NamedTuple):
+    """How a program ended, and what it took; status is None where its time ran out."""
+    status: int | None
+    output: str
+    processor: float  # seconds, with those of its children for which it waited
+
+
+class Outcome(NamedTuple):
+    passed: int = 0
+    skipped: int = 0
+    failed: list = []  # (case, lines)
+    slowest: list = []  # (seconds, case)
+    output: str = ""
+    processor: float = 0.0
+
+
+def kill_all(program):
+    try:
+        os.killpg(program.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def wait(program, limit):
+    """(exit status or None when out of time, seconds of the processors)"""
+    late = threading.Event()
+
+    def stop():
+        late.set()
+        kill_all(program)
+
+    timer = threading.Timer(limit, stop)
+    timer.start()
+    _, status, used = os.wait4(program.pid, 0)
+    timer.cancel()
+    program.returncode = os.waitstatus_to_exitcode(status)
+    return None if late.is_set() else program.returncode, used.ru_utime + used.ru_stime
+
+
 def run_program(command, cwd, environment, limit):
-    """(exit status or None when out of time, output). Leaves no child of the program behind."""
+    """Leaves no child of the program behind."""
     with tempfile.TemporaryFile() as output:
         program = subprocess.Popen(command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            status = program.wait(limit)
-        except subprocess.TimeoutExpired:
-            status = None
+            status, processor = wait(program, limit)
         finally:
-            try:
-                os.killpg(program.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            kill_all(program)
             program.wait()
         output.seek(0)
-        return status, output.read().decode(errors="replace")
+        return Ended(status, output.read().decode(errors="replace"), processor)
 
 
 def text_of(element, tag):
@@ -86,8 +128,8 @@ def describe(element):
 
 
 def read_report(path):
-    """(passed, skipped, [(case, lines)]) of a report, which a crash may have cut short."""
-    passed, skipped, failed = 0, 0, []
+    """The outcome of a report, which a crash may have cut short."""
+    passed, skipped, failed, slowest = 0, 0, [], []
     case, lines, notes, in_expression = None, [], [], False
     parser = ET.XMLPullParser(["start", "end"])
     try:
@@ -113,6 +155,7 @@ def read_report(path):
                 lines += describe(element) + notes
                 notes = []
             elif element.tag == "OverallResult" and case is not None:
+                slowest.append((float(element.get("durationInSeconds") or 0), case))
                 if element.get("success") != "true":
                     failed.append((case, lines))
                 elif element.get("skips", "0") != "0":
@@ -124,7 +167,7 @@ def read_report(path):
         pass
     if case is not None:
         failed.append((case, lines + [CUT_SHORT]))
-    return passed, skipped, failed
+    return Outcome(passed, skipped, failed, slowest)
 
 
 def escaped(name):
@@ -139,14 +182,15 @@ def run_catch2(entry, environment, limit, full, case_filter):
         specification = ["~[.],[full]"]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = entry["command"] + specification + ["-r", "xml", "-o", str(report)]
-        status, output = run_program(command, entry.get("WORKING_DIRECTORY"), environment, limit)
-        passed, skipped, failed = read_report(report) if report.exists() else (0, 0, [])
-    if case_filter is not None and not passed and not skipped and not failed:
-        return 0, 0, [], ""  # no case of this program has such a name
+        command = entry["command"] + specification + ["-d", "yes", "-r", "xml", "-o", str(report)]
+        ended = run_program(command, entry.get("WORKING_DIRECTORY"), environment, limit)
+        told = read_report(report) if report.exists() else Outcome()
+    status, failed = ended.status, list(told.failed)
+    if case_filter is not None and not any(told):
+        return Outcome()  # no case of this program has such a name
     if status != 0 and not failed:
         failed = [("(the program)", [])]
-    if not passed and not skipped and not failed:
+    if not any(told) and not failed:
         failed = [("(the program)", ["it ran no test case"])]
     if failed and status is None:
         failed[-1][1].append(f"stopped after {limit:.0f} s")
@@ -155,19 +199,20 @@ def run_catch2(entry, environment, limit, full, case_filter):
         failed[-1][1].append(f"exit status {status}")
     if failed:
         # What a sanitizer has found, in its own one line.
-        failed[-1][1].extend(re.findall(r"^SUMMARY: .+", output, re.MULTILINE))
-    return passed, skipped, failed, output
+        failed[-1][1].extend(re.findall(r"^SUMMARY: .+", ended.output, re.MULTILINE))
+    return told._replace(failed=failed, output=ended.output, processor=ended.processor)
 
 
 def read_junit(path):
-    """(passed, skipped, [(case, lines)]) of pytest's report; none where it is not whole."""
+    """The outcome that pytest reports; of no case where the report is not whole."""
     try:
         cases = list(ET.parse(path).iter("testcase"))
     except (OSError, ET.ParseError):
-        return 0, 0, []
-    passed, skipped, failed = 0, 0, {}
+        return Outcome()
+    passed, skipped, failed, slowest = 0, 0, {}, []
     for case in cases:
         name = f"{case.get('classname', '')}.{case.get('name', '')}".removeprefix(".")
+        slowest.append((float(case.get("time") or 0), name))
         lost = [told for told in case if told.tag in ("failure", "error")]
         if lost:  # a test that failed and could not be cleared away is in the report twice
             lines = failed.setdefault(name, [])
@@ -177,55 +222,56 @@ def read_junit(path):
             skipped += 1
         else:
             passed += 1
-    return passed, skipped, list(failed.items())
+    return Outcome(passed, skipped, list(failed.items()), slowest)
 
 
 def run_pytest(entry, environment, limit, case_filter):
     chosen = []
     if case_filter is not None:
         if not re.fullmatch(r"\w+", case_filter):
-            return 0, 0, [], ""  # no function has such a name
+            return Outcome()  # no function has such a name
         chosen = ["-k", case_filter]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         command = entry["command"] + chosen + [f"--junitxml={report}"]
-        status, output = run_program(command, entry.get("WORKING_DIRECTORY"), environment, limit)
-        passed, skipped, failed = read_junit(report)
+        ended = run_program(command, entry.get("WORKING_DIRECTORY"), environment, limit)
+        told = read_junit(report)
+    status, failed = ended.status, list(told.failed)
     if status is not None and status == entry.get("SKIP_RETURN_CODE"):
-        return 0, 1, [], output
+        return Outcome(skipped=1)
     if status == 5 and case_filter is not None:  # pytest chose none
-        return 0, 0, [], ""
+        return Outcome()
     if status != 0 and not failed:
         failed = [("(the program)", [])]
-    if not passed and not skipped and not failed:
+    if not any(told) and not failed:
         failed = [("(the program)", ["it ran no test case"])]
     if failed and status not in (0, 1):
         failed[-1][1].append(f"stopped after {limit:.0f} s" if status is None
                              else f"exit status {status}")
-    return passed, skipped, failed, output
+    return told._replace(failed=failed, output=ended.output, processor=ended.processor)
 
 
 def run_other(entry, environment, limit):
-    status, output = run_program(entry["command"], entry.get("WORKING_DIRECTORY"), environment,
-                                 limit)
+    status, output, processor = run_program(entry["command"], entry.get("WORKING_DIRECTORY"),
+                                            environment, limit)
     if status is not None and status == entry.get("SKIP_RETURN_CODE"):
-        return 0, 1, [], output
+        return Outcome(skipped=1)
     if status == 0:
-        return 1, 0, [], output
+        return Outcome(passed=1, output=output, processor=processor)
     why = f"stopped after {limit:.0f} s" if status is None else f"exit status {status}"
     # unittest names the tests that failed; the reason is the last line below such a name.
     lost = re.findall(r"^(?:FAIL|ERROR): (.+)\n(?:[^-].*\n)?-+\n((?:.+\n)*)", output, re.MULTILINE)
     named = [(name, [told.splitlines()[-1]] if told else [why]) for name, told in lost]
-    return 0, 0, named or [("(the program)", [why])], output
+    return Outcome(failed=named or [("(the program)", [why])], output=output, processor=processor)
 
 
 def run_entry(entry, base, full, case_filter):
-    """(entry, seconds, (passed, skipped, failed cases, output))"""
+    """(entry, seconds by the clock, outcome)"""
     environment = base | dict(v.split("=", 1) for v in entry.get("ENVIRONMENT", []))
     limit = float(entry.get("TIMEOUT", 600))
     started = time.monotonic()
     if not entry["command"] or shutil.which(entry["command"][0]) is None:
-        outcome = 0, 0, [("(the program)", ["it was not built"])], ""
+        outcome = Outcome(failed=[("(the program)", ["it was not built"])])
     elif is_catch2(entry):
         outcome = run_catch2(entry, environment, limit, full, case_filter)
     elif is_pytest(entry):
@@ -236,13 +282,19 @@ def run_entry(entry, base, full, case_filter):
 
 
 def run_all(entries, *how):
-    """Test programs one at a time, so that none disturbs another; scripts, mostly compilers, on all
-    cores."""
-    for entry in filter(has_cases, entries):
-        yield run_entry(entry, *how)
-    scripts = [e for e in entries if not has_cases(e)]
+    """Test programs two at a time, since most wait for much of their time; scripts, mostly compilers,
+    on all cores. What has RUN_SERIAL uses the cores by itself, and runs alone."""
+    def run(entry):
+        return run_entry(entry, *how)
+
+    alone = [e for e in entries if e.get("RUN_SERIAL")]
+    programs = [e for e in entries if has_cases(e) and e not in alone]
+    scripts = [e for e in entries if not has_cases(e) and e not in alone]
+    with concurrent.futures.ThreadPoolExecutor(LANES) as lanes:
+        yield from lanes.map(run, programs)
+    yield from map(run, alone)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield from pool.map(lambda entry: run_entry(entry, *how), scripts)
+        yield from pool.map(run, scripts)
 
 
 def may_pass_again(case, lines):
@@ -255,8 +307,8 @@ def passes_again(entry, case, times, base, full):
     # pytest chooses by a function's name, Catch2 by the whole one; a script is run whole.
     name = re.sub(r"\[.*", "", case).rpartition(".")[2] if is_pytest(entry) else case
     for _ in range(times):
-        passed, _, failed, _ = run_entry(entry, base, full, name)[2]
-        if failed or not passed:
+        outcome = run_entry(entry, base, full, name)[2]
+        if outcome.failed or not outcome.passed:
             return False
     return True
 
@@ -268,10 +320,12 @@ def in_short(lines):
     return "; ".join(lines[:1] + rest)[:600]
 
 
-def report(name, took, ok, omitted, bad, output):
-    counts = f"{ok} passed" + (f", {omitted} skipped" if omitted else "")
+def report(name, took, outcome):
+    bad, output = outcome.failed, outcome.output
+    counts = f"{outcome.passed} passed"
+    counts += f", {outcome.skipped} skipped" if outcome.skipped else ""
     counts += f", {len(bad)} FAILED" if bad else ""
-    print(f"{name:<28} {counts:<32} {took:7.2f} s", flush=True)
+    print(f"{name:<28} {counts:<32} {took:7.2f} s  {outcome.processor:7.2f} s CPU", flush=True)
     for case, lines in bad:
         print(f"  FAILED {case}")
         for line in lines:
@@ -279,6 +333,21 @@ def report(name, took, ok, omitted, bad, output):
     if bad and output.strip():
         shown = output if len(output) <= SHOWN_OUTPUT else "[...]\n" + output[-SHOWN_OUTPUT:]
         print("  its output:\n" + "\n".join("    " + line for line in shown.splitlines()))
+
+
+def tell_slowest(results, built, ran):
+    """What took longest, so that nobody need guess where the time goes."""
+    entries = sorted(results, key=lambda result: -result[2].processor)
+    told = ", ".join(f"{entry['name']} {outcome.processor:.0f}" for entry, _, outcome in
+                     entries[:SLOWEST])
+    print(f"most CPU, in s: {told}")
+    cases = sorted(((took, entry["name"], case) for entry, _, outcome in results
+                    for took, case in outcome.slowest), reverse=True)
+    for took, name, case in cases[:SLOWEST]:
+        print(f"  {took:7.2f} s  {name}: {case}")
+    processor = sum(outcome.processor for _, _, outcome in results)
+    print((f"built {built} s, " if built is not None else "") +
+          f"ran {ran:.0f} s, {processor:.0f} s CPU")
 
 
 def is_catch2(entry):
@@ -318,6 +387,7 @@ def main():
     arguments.add_argument("--full", action="store_true")
     arguments.add_argument("--torch", action="store_true")
     arguments.add_argument("--list", action="store_true")
+    arguments.add_argument("--built", type=int, metavar="SECONDS")
     options = arguments.parse_intermixed_args()
 
     base = dict(os.environ)
@@ -332,15 +402,17 @@ def main():
         return
     entries = [e for e in entries if not e.get("DISABLED")]
     passed = skipped = 0
-    lost = []
-    for entry, took, (ok, omitted, bad, output) in run_all(entries, base, options.full, case_filter):
-        if not (ok or omitted or bad):
+    lost, results, started = [], [], time.monotonic()
+    for entry, took, outcome in run_all(entries, base, options.full, case_filter):
+        if not (outcome.passed or outcome.skipped or outcome.failed):
             continue
-        passed, skipped = passed + ok, skipped + omitted
-        lost += [(entry, case, why) for case, why in bad]
-        report(entry["name"], took, ok, omitted, bad, output)
+        passed, skipped = passed + outcome.passed, skipped + outcome.skipped
+        lost += [(entry, case, why) for case, why in outcome.failed]
+        results.append((entry, took, outcome))
+        report(entry["name"], took, outcome)
     if passed + len(lost) + skipped == 0:
         sys.exit(f"no test matches '{options.filter}'" if options.filter else "there is no test")
+    tell_slowest(results, options.built, time.monotonic() - started)
     if skipped:
         print(f"{skipped} skipped")
     if options.filter is None and not options.torch and left_out:
