@@ -72,7 +72,9 @@ class Conan:
         self.settings = ["-s", "build_type=Debug", "-s", "compiler.cppstd=20"]
         cmake = "tools.cmake.cmaketoolchain"
         flags = {"CMAKE_CXX_FLAGS_DEBUG": {"value": "-O0", "cache": True, "type": "STRING",
-                                           "docstring": "no -g, for what is run but once"}}
+                                           "docstring": "no -g, for what is run but once"},
+                 "CMAKE_UNITY_BUILD": {"value": "ON", "cache": True, "type": "BOOL",
+                                       "docstring": "headers are parsed once for several sources"}}
         conf = [f"{cmake}:generator=Ninja", f"{cmake}:extra_variables={flags}",
                 # The source tree stays as it is.
                 f"{cmake}:user_presets=",

@@ -12,6 +12,10 @@ by vcpkg.cmake; under --full only, since it builds the library anew), mixing (he
 objects in one program must not link), pip (`pip install ./python`, and the sdist; under --full only,
 since it builds the library anew). All in a folder outside the source tree. Exit status 77: not asked
 for.
+
+A whole program takes a minute where it is header-only. `headers` compiles it; where another way is on
+trial and not the code, small.cpp shows that it finds the headers and links every library; that an
+installed tree has all headers is compared.
 """
 
 import argparse
@@ -32,6 +36,10 @@ DEPENDENCIES = ["libcurl", "libssl", "libcrypto", "simdjson", "pugixml", "libisa
 # What users compile with; a warning that starts in our headers is ours.
 STRICT = ["-O2", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
 SAID = "consumed dataflux "
+
+
+def files_below(folder):
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
 class Consumer:
@@ -75,11 +83,14 @@ class Consumer:
         for file in prefix.rglob("*"):
             if file.suffix in (".cmake", ".pc") and str(self.source) in file.read_text():
                 sys.exit(f"{file.name} names the source tree")
+        if files_below(prefix / "include/dataflux") != files_below(self.source / "include/dataflux"):
+            sys.exit("the headers that were installed are not those of the source tree")
         return prefix
 
     def cmake(self, project, *options, target="all"):
         shutil.copytree(HERE / project, self.folder / "project")
-        shutil.copy(HERE / "program.cpp", self.folder / "project")
+        for program in ("program.cpp", "small.cpp"):
+            shutil.copy(HERE / program, self.folder / "project")
         self.call("cmake", "-S", "project", "-B", "out", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
                   "-DCMAKE_CXX_FLAGS_DEBUG=-O0", *options)
         self.call("cmake", "--build", "out", "-j", "2", "--target", target)
@@ -160,9 +171,9 @@ class Consumer:
         folders = [str(p.parent) for p in prefix.rglob("*.pc")]
         self.environment["PKG_CONFIG_PATH"] = ":".join(
             folders + [self.environment.get("PKG_CONFIG_PATH", "")])
-        for package in ("dataflux", "dataflux-compiled"):
+        for package, program in {"dataflux": "small.cpp", "dataflux-compiled": "program.cpp"}.items():
             flags = self.call("pkg-config", "--cflags", "--libs", package).split()
-            self.compile(HERE / "program.cpp", "-o", package, *flags)
+            self.compile(HERE / program, "-o", package, *flags)
             self.run(self.folder / package)
         # Without exceptions (mend 16) the last one, compiled, works, and header-only says so.
         self.compile(HERE / "program.cpp", "-o", "without", "-fno-exceptions", *flags)

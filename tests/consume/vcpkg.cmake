@@ -17,7 +17,7 @@ function(vcpkg_cmake_configure)
     message(FATAL_ERROR "vcpkg.cmake does not stand for ${arg_UNPARSED_ARGUMENTS}")
   endif()
   run(${CMAKE_COMMAND} -S ${arg_SOURCE_PATH} -B ${FOLDER}/rel -G Ninja ${arg_OPTIONS}
-      -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0
+      -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_UNITY_BUILD=ON
       -DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR} -DCMAKE_INSTALL_LIBDIR=lib
       -DBUILD_SHARED_LIBS=OFF)
 endfunction()
