@@ -34,9 +34,9 @@ void describe_read(const checkpoint_reader& reader, std::uint64_t size, dataflux
   if (reader.compared()) r.flags |= DATAFLUX_RECORD_VERIFIED;
 }
 
-class read_operation final : public typed_operation<void> {
+class reader_read_operation final : public typed_operation<void> {
  public:
-  read_operation(std::uint64_t tag, reader_ptr reader, std::uint64_t size) noexcept
+  reader_read_operation(std::uint64_t tag, reader_ptr reader, std::uint64_t size) noexcept
       : typed_operation(tag), reader_(std::move(reader)), size_(size) {}
 
  protected:
@@ -242,7 +242,7 @@ dataflux_status dataflux_reader_read(dataflux_reader* reader, uint64_t offset, v
     if (auto good = usable(reader, "reader"); !good) return good;
     if (memory == nullptr && size > 0) return missing("memory");
     const dataflux::bytes_span into(static_cast<std::byte*>(memory), size);
-    return dataflux_c::begin_operation<dataflux_c::read_operation>(
+    return dataflux_c::begin_operation<dataflux_c::reader_read_operation>(
         reader->client, queue, tag, out,
         [&](client_state&) { return reader->state->submit_read_at(offset, into); }, reader->state,
         size);

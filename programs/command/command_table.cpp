@@ -121,13 +121,13 @@ exit_status run_with(const session& with, const command_line& asked) {
   return Run(with, asked.*Options);
 }
 
-using line = command_line;
+using typed = command_line;
 constexpr command table[]{
-    {"ls", "List objects and folders", declare_ls, run_with<run_ls, &line::ls>,
+    {"ls", "List objects and folders", declare_ls, run_with<run_ls, &typed::ls>,
      interrupted_reading},
-    {"stat", "Show what is known of objects", declare_stat, run_with<run_stat, &line::stat>,
+    {"stat", "Show what is known of objects", declare_stat, run_with<run_stat, &typed::stat>,
      interrupted_reading},
-    {"cat", "Write objects to standard output", declare_cat, run_with<run_cat, &line::cat>,
+    {"cat", "Write objects to standard output", declare_cat, run_with<run_cat, &typed::cat>,
      interrupted_reading, std::uint64_t{64} << 20U},
     {"cp",
      "Copy to or from a bucket.\n"
@@ -149,24 +149,24 @@ constexpr command table[]{
      "--continue goes on with it: a download as a file .dataflux-part-..., an upload as parts\n"
      "at the service (`dataflux uploads` shows and removes them) and a journal\n"
      ".dataflux-upload-... beside the file.",
-     declare_cp, run_with<run_cp, &line::cp>, interrupted_copy},
-    {"rm", "Remove objects", declare_rm, run_with<run_rm, &line::rm>, interrupted_removal},
+     declare_cp, run_with<run_cp, &typed::cp>, interrupted_copy},
+    {"rm", "Remove objects", declare_rm, run_with<run_rm, &typed::rm>, interrupted_removal},
     {"uploads",
      "What uploads have left: parts of those that were never finished, and temporary objects "
      "that\n"
      "have not got their name, of processes that were killed or could not reach the service any\n"
      "more. They are billed until they are removed. Those of cp --continue are what it goes on\n"
      "with. Ages are by the service's clock.",
-     declare_uploads, run_with<run_uploads, &line::uploads>, interrupted_uploads},
+     declare_uploads, run_with<run_uploads, &typed::uploads>, interrupted_uploads},
     {"manifest",
      "A listing in a file or an object, checksummed, from which jobs start without listing.",
-     declare_manifest, run_with<run_manifest, &line::manifest>, interrupted_manifest},
+     declare_manifest, run_with<run_manifest, &typed::manifest>, interrupted_manifest},
     {"sweep",
      "Remove what killed jobs that composed objects to read them have left in a bucket, below\n"
      "dataflux-composed-objects/: objects by that library whose time has passed by the service's\n"
      "clock, an hour after they were made unless the job said otherwise. Anything else there is\n"
      "shown and kept. Safe beside running jobs.",
-     declare_sweep, run_with<run_sweep, &line::sweep>, interrupted_removal},
+     declare_sweep, run_with<run_sweep, &typed::sweep>, interrupted_removal},
 };
 
 }  // namespace

@@ -1,14 +1,14 @@
-// For a way of use whose code another way compiles: a header is found and something of it is called, and
-// each library that dataflux stands on is needed, so a flag that the way forgets is missed.
-// program.cpp, of all that a user's program does, costs a minute where it is header-only.
+// For a way of use whose code another way compiles: a header is found and something of it is
+// called, and each library that dataflux stands on is needed, so a flag that the way forgets is
+// missed. program.cpp, of all that a user's program does, costs a minute where it is header-only.
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/version.hpp>
 
 #include <curl/curl.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
-#include <pugixml.hpp>
 #include <simdjson.h>
+#include <pugixml.hpp>
 
 #include <cstdio>
 #include <string>

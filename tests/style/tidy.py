@@ -2,12 +2,10 @@
 """clang-tidy over the compile commands of a build tree, several at a time.
 
     tests/style/tidy.py BUILD_DIR --program CLANG_TIDY [-j N] [--changed] [--minutes M]
-    tests/style/tidy.py BUILD_DIR --headers
 
 The library comes first (src/*.cpp include every .ipp), then what differs from the last commit but
 one, then the rest until M minutes have passed since the beginning; sources left out are counted, not
 failed. --changed: only sources that differ, and those of the library that include what does.
---headers: names the objects of tests/headers whose header differs, or includes what does, and ends.
 """
 
 import argparse
@@ -53,18 +51,6 @@ def closure(file):
     return found
 
 
-def changed_headers():
-    """The objects of tests/headers that a change may have broken."""
-    changed, found = changed_files(), []
-    for path in sorted((ROOT / "include").rglob("*.hpp")):
-        name = path.relative_to(ROOT / "include")
-        if closure(f"include/{name}") & changed:
-            modes = ["compiled"] if "detail" in name.parts else ["compiled", "dataflux"]
-            source = re.sub(r"[^A-Za-z0-9_]", "_", str(name)) + ".cpp"
-            found += [f"tests/headers/CMakeFiles/headers_{mode}.dir/{source}.o" for mode in modes]
-    return found
-
-
 def sources(build_dir, only_changed):
     commands = json.loads((build_dir / "compile_commands.json").read_text())
     files = {Path(c["directory"], c["file"]).resolve() for c in commands}
@@ -92,14 +78,10 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("build_dir", type=Path)
     arguments.add_argument("--program", default="clang-tidy")
-    arguments.add_argument("--headers", action="store_true")
     arguments.add_argument("-j", type=int, default=2)
     arguments.add_argument("--changed", action="store_true")
     arguments.add_argument("--minutes", type=float, default=6)
     options = arguments.parse_args()
-    if options.headers:
-        print("\n".join(changed_headers()))
-        return
     if shutil.which(options.program) is None:
         sys.exit(f"{options.program} is not installed")
     deadline = time.monotonic() + options.minutes * 60
