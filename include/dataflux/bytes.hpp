@@ -13,8 +13,8 @@
 /// Bytes: views, ranges of an object, and where a body goes.
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// Bytes that somebody else owns, read-only and writable. The owner keeps them alive for as long
-/// as the function that takes the view says.
+/// Borrowed bytes, read-only and writable. The function that takes a view says how long its owner
+/// keeps them alive.
 using bytes_view = std::span<const std::byte>;
 using bytes_span = std::span<std::byte>;
 
@@ -67,8 +67,8 @@ class byte_range {
     if (length_ == 0 || offset_ > limit) return false;
     return length_ == to_end || length_ <= limit - offset_;
   }
-  /// What it means in an object of `size` bytes. A range that begins behind the end keeps its
-  /// offset, and has no length.
+  /// Its bytes in an object of `size` bytes. A range that begins behind the end keeps its offset,
+  /// with length 0.
   constexpr byte_extent in(std::uint64_t size) const noexcept {
     if (suffix_) return {size - std::min(length_, size), std::min(length_, size)};
     return {offset_, offset_ <= size ? std::min(length_, size - offset_) : 0};
@@ -88,8 +88,8 @@ namespace detail {
 error range_error(const byte_range& range);
 }  // namespace detail
 
-/// Where the bytes of a body go. The producer asks for memory, fills it, and says how much of it
-/// is used, so that bytes are received in their final place with no copy between.
+/// The destination of a body. The producer asks for memory, fills it, and says how much is used, so
+/// that bytes are received in their final place without a copy.
 ///
 /// Errors: an error of a member ends the operation that feeds the sink, and is its outcome. A
 /// member that throws std::bad_alloc ends it with resource_exhausted.
@@ -117,15 +117,15 @@ class byte_sink {
   /// producer stops there, else the operation fails with errc::out_of_range.
   virtual bytes_span prepare(std::size_t wanted) = 0;
 
-  /// It has all that it wants, whatever may still come.
+  /// It has all bytes that it wants.
   virtual bool satisfied() const noexcept { return false; }
 
   /// The first `count` bytes of the last prepare() hold data now. An error ends the operation.
   virtual result<void> commit(std::size_t count) = 0;
 
   /// Forget everything from `offset` on (counted from the first byte of the operation): the bytes
-  /// will come again. Needed when an attempt cannot be resumed where it broke off. An error
-  /// (failed_precondition: the bytes are gone already) ends the operation.
+  /// will come again. Needed when an attempt cannot be resumed. An error (failed_precondition: the
+  /// bytes were passed on already) ends the operation.
   virtual result<void> rewind(std::uint64_t offset) = 0;
 };
 

@@ -39,7 +39,7 @@ errc errc_from_http_status(int status) noexcept;
 
 /// One failure with all that an operator needs to act on it.
 ///
-/// It never holds a secret: tokens, keys and session URLs are left out where the error is made.
+/// It never holds a secret: tokens, keys and session URLs are left out when the error is made.
 ///
 /// Lifetime: texts are valid as long as the error is. A moved-from error may only be assigned to or
 /// destroyed.
@@ -77,12 +77,12 @@ class error {
   const std::string& request_id() const noexcept;
   /// How many HTTP attempts were made, 0 when the failure came before the first.
   int attempts() const noexcept;
-  /// True if an attempt that was sent and not answered, or answered by a 5xx, may have been carried
-  /// out, or may still be: whatever a later attempt's answer says, which is the one told here.
+  /// True if an attempt without an answer, or with a 5xx, may have been carried out, or may still
+  /// be. This error reports the answer of a later attempt.
   bool outcome_unknown() const noexcept;
   /// True if the same call may succeed later without any change by the caller.
   bool retryable() const noexcept;
-  /// True if what was not found is the bucket: so all else in it would not be, either.
+  /// True if the bucket was not found, and so everything in it.
   bool bucket_missing() const noexcept;
   /// How long the service asked to wait, 0 when it did not.
   std::chrono::milliseconds retry_after() const noexcept;

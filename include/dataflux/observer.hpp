@@ -68,8 +68,8 @@ struct list_event {
   std::size_t open_ranges{0};
 };
 
-/// Sees requests, retries, listings and log lines; the library itself never prints. All members do
-/// nothing by default. It never receives a secret.
+/// Receives requests, retries, listings and log lines; the library itself never prints. All members
+/// do nothing by default. It never receives a secret.
 ///
 /// Errors: members must not throw.
 ///
@@ -90,22 +90,22 @@ class observer {
   virtual void on_list(const list_event&) noexcept {}
 };
 
-/// Writes what a client does as lines of time, level and text. The library itself never prints; a
-/// program that wants to see chooses this:
+/// Writes a client's events as lines of time, level and text. The library itself never prints; use
+/// this to see what it does:
 ///
 ///     dataflux::log_observer log;                              // DATAFLUX_LOG=debug ./program
 ///     auto client = gcs::client::create({.observer = &log});
 ///
 ///     2026-11-22T21:44:43.127Z warning objects.get gs://data/o attempt 1 failed: unavailable ...
 ///
-/// Log lines come at the level they have, attempts that failed and are repeated at `warning`, the
-/// progress of listings at `info` and once a second at most, every request at `debug`.
+/// Log lines have their own level, repeated attempts `warning`, every request `debug`. Progress of
+/// listings has `info`, once a second at most.
 ///
 /// Errors: none. A line that cannot be written is lost, and a line of more than 4 KiB is cut.
-/// Lifetime: outlives every client that was given it. The descriptor is borrowed.
-/// Threads: all members from any thread. Lines do not mix: each is one write(2), of no more than
-/// what a pipe takes at once. A descriptor that nobody reads from blocks the I/O threads.
-/// Cost: no allocation; a comparison for what is below the level.
+/// Lifetime: outlives every client that was given it. The descriptor is borrowed. Threads: all
+/// members from any thread. Lines do not mix: each is one write(2), of no more than what a pipe
+/// takes at once. A descriptor that is not read from blocks the I/O threads. Cost: no allocation; a
+/// comparison for what is below the level.
 class log_observer final : public observer {
  public:
   /// By DATAFLUX_LOG, read now: debug, info, warning, error or off. Without it, or when it is
@@ -215,7 +215,7 @@ struct memory_snapshot {
   std::uint64_t upload_held{0};
 };
 
-/// What a client has done and does now (gcs::client::snapshot()), a copy that belongs to nobody.
+/// A client's counters and current state (gcs::client::snapshot()), as a copy.
 struct client_snapshot {
   counters totals{};
   /// Verbs that have been used, in the order of docs/retries.md.

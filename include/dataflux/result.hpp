@@ -10,16 +10,16 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// A value or the error that kept it from existing. Member names are std::expected's, which the
-/// oldest supported compilers lack. Converts implicitly from T and from error.
+/// A value, or the error instead of it. Member names are std::expected's, which the oldest
+/// supported compilers lack. Converts implicitly from T and from error.
 ///
 ///     if (auto page = store.list_page(request)) use(*page); else log(page.error().to_string());
 ///
-/// Errors: value() throws dataflux::exception where there is none, and ends a program that is
+/// Errors: value() throws dataflux::exception if there is no value, and ends a program that is
 /// compiled with -fno-exceptions.
 ///
-/// Lifetime: of a temporary value() gives T itself, not a reference into it, so that what a call
-/// gave may stand in a range-for: `for (auto row : fast_list(store, r).value().objects)`.
+/// Lifetime: value() of a temporary returns T itself, not a reference, so that a call's result may
+/// stand in a range-for: `for (auto row : fast_list(store, r).value().objects)`.
 ///
 /// Threads: distinct objects are independent.
 template <class T>

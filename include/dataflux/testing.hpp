@@ -1,8 +1,8 @@
 #pragma once
 
-/// For tests of programs that use this library: an object store in memory, and clocks of which no
-/// time is waited for. What takes an object_store& takes a memory_store, so that a whole listing,
-/// training epoch or checkpoint runs without a network and in no time.
+/// For tests of programs that use this library: an object store in memory, and clocks that never
+/// wait for real time. A memory_store is an object_store, so a whole listing, training epoch or
+/// checkpoint runs without a network and at once.
 ///
 ///     virtual_thread clock;                       // for code that blocks
 ///     memory_store store(clock, {.rtt = 20ms});

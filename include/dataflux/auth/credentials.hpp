@@ -10,26 +10,26 @@
 #include <string_view>
 #include <vector>
 
-/// Application Default Credentials (protocol.md 4.1): the search that every client of the cloud
-/// makes, in the same order, so that what works for gcloud's libraries works here.
+/// Application Default Credentials (protocol.md 4.1): the search of Google's own libraries, in the
+/// same order.
 namespace dataflux::inline DATAFLUX_ABI::auth {
 
 struct adc_options {
-  /// The project that is billed, before GOOGLE_CLOUD_QUOTA_PROJECT and the file's own.
+  /// The billed project, in place of GOOGLE_CLOUD_QUOTA_PROJECT and the file's own.
   std::string quota_project{};
   /// OAuth scopes, separated by spaces. People's credentials keep the scopes of their login.
   std::string scopes{storage_scope};
   /// The universe of the endpoint; credentials of another one are refused. Empty: any.
   std::string universe_domain{default_universe};
   /// Kinds to accept, by the `type` of the file and "compute_engine"; empty = all. Restrict them
-  /// when somebody else supplies the file: some kinds name URLs to call and programs to run. A name
-  /// of no kind is refused (invalid_argument), before anything is read.
+  /// for files from others: some kinds name URLs to call and programs to run. An unknown kind is
+  /// invalid_argument, before anything is read.
   std::vector<std::string> allowed_kinds{};
   /// Exchange a service account's assertion for a token instead of signing the token here.
   bool exchange_service_account{false};
 };
 
-/// Credentials, and the endpoint that they are for.
+/// Credentials and their endpoint.
 struct default_credentials {
   credentials_ptr credentials{};
   /// The emulator named by STORAGE_EMULATOR_HOST: the base of every path of both APIs, and the
@@ -40,21 +40,21 @@ struct default_credentials {
 
 /// Finds credentials, in this order:
 /// 1. STORAGE_EMULATOR_HOST: anonymous.
-/// 2. GOOGLE_APPLICATION_CREDENTIALS: that file; a missing or broken one is an error, with no way
-///    on. Set but empty counts as not set.
+/// 2. GOOGLE_APPLICATION_CREDENTIALS: that file; a missing or broken one is an error, and the
+///    search ends. An empty variable counts as not set.
 /// 3. application_default_credentials.json in $CLOUDSDK_CONFIG, or else in ~/.config/gcloud.
-/// 4. The metadata server, unless NO_GCE_CHECK=true. It is taken for certain if GCE_METADATA_HOST
-///    is set or the machine's product name begins with "Google"; otherwise the first token asks.
+/// 4. The metadata server, unless NO_GCE_CHECK=true. It is assumed to exist if GCE_METADATA_HOST is
+///    set or the machine's product name begins with "Google"; otherwise the first token finds out.
 ///
-/// Errors: unauthenticated when there is nothing to be found, or the file of step 2 cannot be read;
-/// invalid_argument for a broken file or variable and for a refused kind or universe;
-/// unimplemented for the kinds that load_credentials_file() names.
+/// Errors: unauthenticated when nothing is found, or the file of step 2 cannot be read;
+/// invalid_argument for a broken file or variable and for a refused kind or universe; unimplemented
+/// for the kinds that load_credentials_file() names.
 ///
-/// Lifetime: `machine` is used in this call alone.
+/// Lifetime: `machine` is used during this call only.
 ///
 /// Threads: any may call.
 ///
-/// Cost: reads files and variables, and asks nothing of the network.
+/// Cost: reads files and variables, without network calls.
 result<default_credentials> find_default_credentials(
     const adc_options& options = {}, const environment& machine = process_environment());
 
@@ -68,15 +68,14 @@ result<credentials_ptr> load_credentials_file(const std::string& path,
                                               const adc_options& options = {},
                                               const environment& machine = process_environment());
 
-/// No credentials: for public buckets and for emulators. Requests carry no Authorization, and
-/// there is never a token to wait for. Cost: one allocation.
+/// No credentials: for public buckets and for emulators. Requests carry no Authorization, and never
+/// wait for a token. Cost: one allocation.
 credentials_ptr make_anonymous_credentials();
 
-/// Tokens that a function of the application gets, such as from a broker, a vault or another
-/// library. It is called when a token is needed, and again 165 to 225 s before that one ends, on a
-/// thread for steps that block: it may take its time, while calls go on with the token that is
-/// there. It must not use the client. A failure is remembered as token_cache says: calls that find
-/// no good token get it.
+/// Tokens from a function of the application, such as from a broker, a vault or another library. It
+/// is called when a token is needed, and again 165 to 225 s before that token expires, on a thread
+/// for blocking steps. Meanwhile calls use the current token. The function must not use the client.
+/// A failure is remembered as token_cache says: calls without a valid token get it.
 ///
 /// Errors, from the calls of the client: those of `get`; invalid_argument for a token that is
 /// empty, has control characters or has expired, or is of a file; internal if it throws.
@@ -84,11 +83,11 @@ credentials_ptr make_anonymous_credentials();
 /// Threads: one call at a time for each client that has these credentials.
 credentials_ptr make_token_provider(std::function<result<access_token>()> get);
 
-/// Tokens that the application sets by gcs::client::set_token(). `needed` is called when one is
-/// wanted: at first, 165 to 225 s before the last one ends, and when the service refused it; empty
-/// = nobody is told. Calls that find no good token wait for it, up to `limit` from then (0 = 60 s);
-/// gcs::client::fail_token() ends that wait when there will be none.
-/// A program that sets its tokens in time need not listen.
+/// Tokens that the application sets by gcs::client::set_token(). `needed` is called when a token is
+/// needed: at first, 165 to 225 s before the last one expires, and when the service refused it;
+/// empty = no call. Calls without a valid token wait up to `limit` (0 = 60 s);
+/// gcs::client::fail_token() ends that wait. A program that sets its tokens in time need not
+/// listen.
 ///
 /// Errors, from the calls of the client: unauthenticated, retryable, when no token came in time;
 /// that of fail_token().

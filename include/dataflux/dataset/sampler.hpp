@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-/// In which order a training job reads the rows of a listing, and which rank reads which of them.
+/// The order in which a training job reads the rows of a listing, and which rank reads which rows.
 ///
 ///     auto order = sampler::create({.count = all.objects.size(), .seed = 7, .epoch = 3,
 ///                                   .rank = 1, .world_size = 8}).value();
@@ -17,37 +17,37 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 /// How the rows of an epoch are shuffled. The numbers are part of the C interface.
 enum class shuffle_kind : std::uint8_t {
-  /// Any row may come anywhere, each order as likely as any other.
+  /// Any row may come anywhere; all orders are equally likely.
   full = 0,
-  /// Blocks of consecutive rows are shuffled, `window` of them are taken together, and the rows of
-  /// those are shuffled. What lies side by side is read at about the same time: for rows that are
-  /// ranges of few large objects, or for a cache.
+  /// Blocks of consecutive rows are shuffled; then the rows of each `window` blocks are shuffled.
+  /// Neighbours are read at about the same time: for rows that are ranges of few large objects, or
+  /// for a cache.
   window = 1,
   /// In order of rows, in every epoch.
   none = 2,
 };
 
-/// What becomes of rows that do not divide by the number of ranks. The numbers are part of the C
-/// interface.
+/// What happens to the remainder when rows do not divide by the number of ranks. The numbers are
+/// part of the C interface.
 enum class equalize_kind : std::uint8_t {
-  /// The last ones of the epoch's order are left out: other ones in another epoch.
+  /// The last rows of the epoch's order are left out: other rows in each epoch.
   drop = 0,
-  /// The first ones of the epoch's order come again at its end.
+  /// The first rows of the epoch's order come again at its end.
   pad = 1,
 };
 
 struct sampler_options {
-  /// Rows there are, at most 2^62.
+  /// Number of rows, at most 2^62.
   std::uint64_t count{0};
   /// The same seed gives the same orders, on every machine and in every version.
   std::uint64_t seed{0};
   std::uint64_t epoch{0};
   shuffle_kind shuffle{shuffle_kind::full};
-  /// Rows in a block, for shuffle_kind::window alone; 0 = 1,024.
+  /// Rows in a block, for shuffle_kind::window only; 0 = 1,024.
   std::uint64_t block{0};
-  /// Blocks that are mixed, for shuffle_kind::window alone; 0 = 64.
+  /// Blocks in a window, for shuffle_kind::window only; 0 = 64.
   std::uint64_t window{0};
-  /// Which of the job's ranks this is, from 0; of how many.
+  /// This rank, from 0, and the number of ranks.
   std::uint32_t rank{0};
   std::uint32_t world_size{1};
   equalize_kind equalize{equalize_kind::drop};
@@ -55,16 +55,16 @@ struct sampler_options {
   bool operator==(const sampler_options&) const = default;
 };
 
-/// The order of one epoch as a pure function of its options: nothing is stored, and any position
-/// is found at once. So a job goes on anywhere without going through what it has read.
+/// The order of one epoch as a pure function of its options: nothing is stored, and any position is
+/// computed at once. So a job resumes anywhere without replaying what it has read.
 ///
 /// The epoch has one order for all ranks, and the ranks take turns: position p of rank r is
-/// position p * world_size + r of that order. So n steps of all ranks together read its first n *
-/// world_size rows, and a job that goes on with another number of ranks goes on there.
+/// position p * world_size + r of that order. So n steps of all ranks read its first n * world_size
+/// rows, and a job with another number of ranks resumes there.
 ///
-/// Errors: create() says its own. Nothing else fails.
+/// Errors: only create() fails.
 ///
-/// Lifetime: a value, of about 1 KiB, without memory of its own.
+/// Lifetime: a value of about 1 KiB, without heap memory.
 ///
 /// Threads: const, from any thread.
 ///
@@ -76,7 +76,7 @@ class sampler {
   static result<sampler> create(const sampler_options& options);
 
   const sampler_options& options() const noexcept { return options_; }
-  /// Positions of this rank; every rank has as many.
+  /// Positions of this rank, the same for every rank.
   std::uint64_t size() const noexcept { return size_; }
   /// Positions of all ranks.
   std::uint64_t total() const noexcept { return size_ * options_.world_size; }
@@ -87,8 +87,8 @@ class sampler {
     rows(position, {&found, 1});
     return found;
   }
-  /// Rows at positions first, first + 1, ... of this rank; how many have been filled in, which is
-  /// fewer than there is room for where size() comes first.
+  /// Fills in the rows at positions first, first + 1, ... of this rank, and returns their number:
+  /// fewer than there is room for at the end.
   std::uint64_t rows(std::uint64_t first, std::span<std::uint64_t> into) const noexcept;
 
  private:

@@ -4,6 +4,19 @@
 
 #include <new>
 
+/// No allocation ends the process. What runs on a thread of ours may throw std::bad_alloc and
+/// nothing else, and that ends one call:
+///
+/// - A connection ends its exchange with transport_failure::memory, a call by finish_short().
+/// - A coordinator makes each step by make_step(), and falls short (fall_short()). A completion of
+///   then() that is destroyed uncalled on its strand was lost: its coordinator falls short, too.
+/// - An operation whose producer disappears has failed.
+/// - upload_machine fails by itself, also within an event; object_upload answers it for lost
+///   requests. If the object may exist all the same, the error says so (outcome_unknown).
+///
+/// The error is made before it is needed, so it may lack names. What releases something has its
+/// memory beforehand. A size that a server announces takes no memory: sinks grow with the bytes
+/// that have come. Tests: tests/c_api/each_allocation_test.cpp.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Private: what a call ends with where memory is short: resource_exhausted, without names or

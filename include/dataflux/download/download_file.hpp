@@ -21,19 +21,19 @@ struct download_file_request {
   /// 0 = the live one.
   std::int64_t generation{0};
   byte_range range{};
-  /// Size of the whole object and its checksum, where a listing has told them. One request for its
-  /// metadata is saved when both and the generation are given.
+  /// Size and checksum of the whole object, from a listing. With both and the generation a request
+  /// for its metadata is saved.
   std::optional<std::uint64_t> object_size{};
   std::optional<std::uint32_t> crc32c{};
-  /// The file. One of its name is replaced, but not a folder.
+  /// The file. An existing file is replaced, a folder is not.
   std::string path{};
-  /// An open folder, borrowed until `done`: the file gets the last part of `path` as its name
-  /// there, wherever the rest of it leads by now. -1 = the folder that `path` says.
+  /// An open folder, borrowed until `done`: the file's name in it is the last part of `path`,
+  /// whatever the rest of `path` now means. -1 = the folder of `path`.
   int folder{-1};
-  /// The part of a file that a failed call leaves is kept, and the next call goes on with it.
+  /// Keeps the partial file of a failed call, and the next call continues it.
   bool resume{false};
-  /// The file is on the disk before it gets its name, so that not even a loss of power leaves a
-  /// torn one under it. False: when the system sees fit.
+  /// Flushes the file to the disk before it gets its name, so that not even a power loss leaves a
+  /// torn one. False: the system decides when.
   bool flush{true};
   /// Called with each number of bytes that is in the file, on a thread for files; must not throw.
   std::function<void(std::uint64_t)> progress{};
@@ -47,38 +47,35 @@ struct downloaded_file {
   std::int64_t generation{0};
   /// The bytes are the whole object, and its checksum was compared and equal.
   bool verified{false};
-  /// Bytes that an earlier call had left.
+  /// Bytes that an earlier call left.
   std::uint64_t resumed{0};
 };
 
-/// Reads an object, or a range of it, into a file by ranges in parallel, each of a slice. The file
-/// gets its name when all of it is there and has been compared with the object's CRC32C. Until then
-/// it has none, and is preallocated where the file system can do that. Whatever fails, it is gone,
-/// as it is when the process is killed.
+/// Reads an object, or a range of it, into a file by parallel ranges, each of a slice. The file
+/// gets its name when it is complete and compared with the object's CRC32C. Until then it has no
+/// name, and is preallocated if the file system can do that. After a failure or a kill it is gone.
 ///
-/// With `resume` the part has a name, the same in each call for `path` (".dataflux-part-..."), and
-/// behind its bytes a journal says which slices it has, and their checksums. When a call fails it
-/// stays, unless it has no slice yet or the whole did not match its checksum; so it does when the
-/// process is killed. The next call for the same path, object, generation and range goes on from
-/// it: a slice counts when its bytes are read back and match. All else begins anew.
+/// With `resume` the partial file has a name, the same in each call for `path`
+/// (".dataflux-part-..."). A journal behind its bytes lists its slices and their checksums. After a
+/// failure or a kill it stays, unless it has no slice yet or the whole did not match its checksum.
+/// The next call for the same path, object, generation and range continues it: a slice counts if
+/// its bytes are read back and match. Other calls start over.
 ///
-/// Errors: those of the file system name the path, and no bucket: not_found (no such folder, or it
+/// Errors: those of the file system name the path, and no bucket. not_found (no such folder, or it
 /// was removed meanwhile); permission_denied; resource_exhausted (disk full, or a limit of the
 /// process reached); invalid_argument (a folder has the name); failed_precondition when another
-/// call is at work on the part. Those of reads are the store's and name the object: out_of_range
+/// call uses the partial file. Those of reads are the store's and name the object: out_of_range
 /// when the range begins behind its end; data_loss for the checksum; aborted, and retryable, when
-/// it was replaced meanwhile. Cancelling and the time limit end the call after the step that is
-/// being made.
+/// it was replaced meanwhile. Cancelling and the time limit end the call after the current step.
 ///
 /// Lifetime: the context's store outlives the call; a copy of the context is held until its end.
 ///
 /// Threads: any may call; nothing happens inside this call. `done` runs on the context's strand,
-/// when no read and no step is under way any more. Blocking forms are not for completions, nor for
-/// a virtual_scheduler.
+/// when no read and no step is under way. Blocking forms are not for completions, nor for a
+/// virtual_scheduler.
 ///
-/// Cost: slices that were read and are not in the file yet are under the context's cap; two are
-/// being written. Files are written on threads for that, two slices a turn, so that many calls
-/// share the threads. A slow disk stops the network.
+/// Cost: slices that were read and not yet written are under the context's cap. Threads for files
+/// write two slices a turn, so that many calls share the threads. A slow disk stops the network.
 void start_download_file(const transfer_context& context, download_file_request request,
                          object_store::completion<downloaded_file> done);
 

@@ -22,31 +22,31 @@ namespace dataflux::inline DATAFLUX_ABI {
 struct get_one_request {
   std::string bucket{};
   std::string object{};
-  /// 0 = the live one: that of the first answer, over all ranges and repetitions.
+  /// 0 = the live one: that of the first answer, for all ranges and retries.
   std::int64_t generation{0};
   byte_range range{};
-  /// Of the whole object, where a listing has told it; else what the service says.
+  /// Of the whole object, from a listing; otherwise the service's.
   std::optional<std::uint32_t> crc32c{};
   call_limits limits{};
 };
 
-/// Reads an object, or a range of it, into the caller's memory by ranges in parallel, each of a
-/// slice (transfer_options, 8 MiB): bytes land in their place as they arrive.
+/// Reads an object, or a range of it, into the caller's memory by parallel ranges, each of a slice
+/// (transfer_options, 8 MiB). Bytes arrive in their final place.
 ///
 ///     std::vector<std::byte> weights(size);
 ///     auto got = get_one(context, {.bucket = "data", .object = "weights.bin"}, weights);
 ///
-/// `memory` must be exactly as large as the bytes to read, out_of_range otherwise, naming both
-/// sizes. It is the caller's until `done`, and on an error its content is undefined. It is no
-/// part of the context's cap; requests in flight are shared with all its streams, and hedged.
+/// `memory` must have exactly the size of the range; otherwise out_of_range names both sizes. It
+/// must stay until `done`; after an error its content is undefined. It is outside the context's
+/// cap. Requests are shared with all streams of the context, and hedged.
 ///
 /// When the range is the whole object the checksums of the slices are combined and compared with
 /// its own (`verified`; data_loss when they differ). All slices are of one generation: aborted, and
-/// retryable, when the object was replaced while it was read and the one begun with is gone. Other
-/// errors are the store's, of the first slice that fails; the others are cancelled then.
+/// retryable, when the object was replaced during the read and that generation is gone. Other
+/// errors are the store's, of the first slice that fails; then the other slices are cancelled.
 ///
-/// No range is asked for where there is no byte: an empty object costs one request for its
-/// metadata, as does a range that counts from the end.
+/// A range without bytes is not requested: an empty object costs one request for its metadata, and
+/// so does a range that counts from the end.
 ///
 /// Any thread may call; nothing happens inside this call. `done` runs on the context's strand. The
 /// context's store outlives it; a copy of the context is held until then. Blocking forms are not
@@ -65,16 +65,16 @@ inline result<ranged_read_summary> get_one(const transfer_context& context, get_
   return submit_get_one(context, std::move(request), memory).take();
 }
 
-/// The same into memory of the library, where the size need not be known: gives the item that a
-/// getter of this one request gives, with its index 0 and without its failure, which is the error
-/// of the call. So while it is read it is under the context's cap, and borrowed afterwards.
+/// The same into the library's memory, for an object of unknown size. Returns the item of a getter
+/// with this one request, with index 0; its failure is the error of the call. It is under the
+/// context's cap during the read, and borrowed afterwards.
 ///
 ///     auto got = get_one(context, {.bucket = "data", .object = "index.bin"});
 ///
 /// Errors, besides those: resource_exhausted for more bytes than the cap.
 ///
-/// Cost: one request up to 1 MiB, or up to a slice where the range has an end; of a longer object
-/// that much is asked for twice.
+/// Cost: one request up to 1 MiB, or up to a slice if the range has an end; that part of a longer
+/// object is requested twice.
 void start_get_one(const transfer_context& context, get_one_request request,
                    object_store::completion<got_item> done);
 
@@ -94,7 +94,7 @@ struct read_bytes_request {
   std::string object{};
   /// 0 = the live one.
   std::int64_t generation{0};
-  /// Of the object, where a listing has told it; else what the service says.
+  /// Of the object, from a listing; otherwise the service's.
   std::optional<std::uint32_t> crc32c{};
   /// A larger object is an error. 0 = 1 GiB; UINT64_MAX = no bound.
   std::uint64_t max_bytes{0};
@@ -125,24 +125,23 @@ void start_read_into(const transfer_context& context, read_bytes_request request
 }
 }  // namespace detail
 
-/// Reads one object as a whole and gives its bytes: for configurations, indexes and all else that
-/// is small. read_text gives a string, read_bytes a vector.
+/// Reads one whole object and returns its bytes: for configurations, indexes and other small
+/// objects. read_text returns a string, read_bytes a vector.
 ///
 ///     auto config = read_text(*client, {.bucket = "data", .object = "config.json"});
 ///
-/// The first request asks for a slice (transfer_options, 8 MiB). An object that is not longer is
-/// there with it. Of a longer object the rest is read by ranges in parallel, of the same
-/// generation. Text is given as it is stored: nothing is decoded.
+/// The first request asks for a slice (transfer_options, 8 MiB), which is enough for an object up
+/// to that size. The rest of a longer object is read by parallel ranges of the same generation.
+/// Text is returned as stored, without decoding.
 ///
 /// Errors: out_of_range for an object of more than `max_bytes`, naming both sizes; data_loss when
 /// the bytes do not match the CRC32C of the object; aborted, and retryable, when the object was
 /// replaced while it was read; else the store's.
 ///
-/// Lifetime: as get_one. The form that takes a store makes a context for the one call, hence has
-/// no part in the limits and measurements of others.
-/// Threads: as get_one.
-/// Cost: one request for each slice. Memory: the object's size; of an object longer than a slice
-/// the first slice is copied once.
+/// Lifetime: as get_one. The form that takes a store makes a context for this call, so it does not
+/// share limits and measurements with others. Threads: as get_one. Cost: one request for each
+/// slice. Memory: the object's size; of an object longer than a slice the first slice is copied
+/// once.
 inline void start_read_bytes(const transfer_context& context, read_bytes_request request,
                              object_store::completion<std::vector<std::byte>> done) {
   detail::start_read_into(context, std::move(request), std::move(done));

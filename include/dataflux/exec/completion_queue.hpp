@@ -18,24 +18,23 @@ class operation_handle;
 class bells;
 }  // namespace detail
 
-/// An operation has ended, with `code`; or a stream has something to take (getter::notify(),
-/// fast_lister::notify()), or room (checkpoint_writer::notify()), with errc::ok. The tag is the one
-/// that it was registered with.
+/// An operation has ended, with `code`. Or, with errc::ok, a stream has items (getter::notify(),
+/// fast_lister::notify()) or room (checkpoint_writer::notify()). The tag is that of the
+/// registration.
 struct completion_event {
   std::uint64_t tag{0};
   errc code{errc::ok};
 };
 
-/// What a look at a stream found.
+/// The result of a try on a stream.
 enum class taken : std::uint8_t {
   some,     ///< something was taken
   nothing,  ///< something is still to come
   ended     ///< nothing more will come
 };
 
-/// Collects what becomes of many operations and streams, to be pulled in batches: one call gives as
-/// many events as have come, which is what makes a foreign-language binding fast. It has a
-/// descriptor for event loops.
+/// Collects events of many operations and streams. One call returns all waiting events, which makes
+/// bindings for other languages fast. It has a descriptor for event loops.
 ///
 ///     completion_queue queue;
 ///     getter images(context, ...), labels(context, ...);
@@ -43,8 +42,8 @@ enum class taken : std::uint8_t {
 ///     labels.notify(queue, 2);
 ///     ... queue.next(events, 1s) ...   // {1, ok}: images.try_next_batch() has some
 ///
-/// What a stream has read stays with it, under the memory cap of its context, until it is taken:
-/// only the news is in the queue.
+/// A stream's items stay with it, under the memory cap of its context, until they are taken: the
+/// queue holds only events.
 ///
 /// Errors: the constructor throws std::system_error.
 ///
@@ -54,8 +53,7 @@ enum class taken : std::uint8_t {
 /// Threads: all members may be called from any thread.
 ///
 /// Cost: a short lock for each event and each call of next(); no allocation once it has grown. Two
-/// system calls for each time that the queue becomes empty, and two for each time that somebody
-/// waits.
+/// system calls each time the queue becomes empty, and two for each wait.
 class completion_queue {
  public:
   /// Throws std::system_error when no descriptor is left.
@@ -66,23 +64,22 @@ class completion_queue {
 
   /// Into an inherited queue the child of a fork pushes nothing.
   void push(completion_event event);
-  /// Waits up to `limit` for the first event, then fills `out` with all that are there, oldest
-  /// first; gives their number, 0 after the time, and after a signal (wait()). Zero `limit` = do
+  /// Waits up to `limit` for the first event, then fills `out` with all waiting events, oldest
+  /// first. Returns their number: 0 after the time, and after a signal (wait()). Zero `limit` = do
   /// not wait. In the child of a fork an inherited queue gives nothing.
   std::size_t next(std::span<completion_event> out, duration limit);
 
   enum class wait_end : std::uint8_t { ready, timed_out, interrupted };
-  /// Waits up to `limit` until events are there, and leaves them there: another thread may be
-  /// quicker. A signal whose handler runs on this thread ends it, whatever SA_RESTART says, so that
-  /// a program or an interpreter can see to its Ctrl-C. timed_out at once in the child of a fork.
+  /// Waits up to `limit` for events, and leaves them in the queue: another thread may take them
+  /// first. A signal whose handler runs on this thread ends it, whatever SA_RESTART says, so that a
+  /// program or an interpreter can handle Ctrl-C. timed_out at once in the child of a fork.
   wait_end wait(duration limit) const;
   /// Readable (poll, epoll) while events wait. Do not read from it.
   int descriptor() const noexcept { return descriptor_; }
 
  private:
-  // The end of an operation, and a stream's news, are told by an I/O thread, which can do nothing
-  // about want of memory: so there is room for it before. A promise is kept by push_promised(), or
-  // taken back.
+  // I/O threads push the end of an operation and a stream's events, and cannot handle a lack of
+  // memory: so there is room before. push_promised() keeps a promise, take_back() returns it.
   friend struct detail::operation_base;
   friend class detail::operation_handle;
   friend class detail::bells;

@@ -29,8 +29,7 @@ enum class event_kind : std::uint8_t {
 /// "log", "retry", "progress", "token_needed".
 std::string_view to_string(event_kind kind) noexcept;
 
-/// What an observer was told, kept. Members that a kind does not have are empty or 0. No text has a
-/// secret in it.
+/// One kept event of an observer. Members that a kind lacks are empty or 0. No text holds a secret.
 struct observed_event {
   event_kind kind{event_kind::log};
   /// Of a retry warning, of the others that are no log lines info.
@@ -38,7 +37,7 @@ struct observed_event {
   std::chrono::system_clock::time_point time{};
   /// A log line, or why an attempt failed; of 1 KiB at most.
   std::string text{};
-  /// Such as "objects.get"; of progress what it is of, of a listing "listing".
+  /// Such as "objects.get"; of progress its kind, such as "listing".
   std::string verb{};
   std::string bucket{};
   /// Of a listing its prefix.
@@ -46,15 +45,14 @@ struct observed_event {
   /// Of a retry: the attempt that failed, from 1, and the wait before the next one.
   int attempt{0};
   duration delay{};
-  /// Of progress: bytes, or of a listing entries, and how many there are in all where that is
-  /// known, or of a listing thought.
+  /// Of progress: bytes done, and in all if known. Of a listing: entries, and an estimate of all.
   std::uint64_t done{0};
   std::uint64_t total{0};
   /// Of progress: progress_event::call, or list_event::call.
   std::uint64_t call{0};
 };
 
-/// How far something is. Views are valid during the call only.
+/// Progress of a call. Views are valid during the call only.
 struct progress_event {
   /// Such as "download".
   std::string_view what{};
@@ -63,9 +61,9 @@ struct progress_event {
   std::uint64_t done{0};
   /// 0 = not known.
   std::uint64_t total{0};
-  /// The end of it, however far it came; `done` equal to `total` is one, too.
+  /// The call has ended, whatever it achieved; `done` equal to `total` means that, too.
   bool last{false};
-  /// Whatever tells it from another one of the same kind and place.
+  /// Tells it from another call of the same kind and place.
   std::uint64_t call{0};
 };
 
@@ -74,13 +72,13 @@ struct event_ring_options {
   std::size_t capacity{0};
   /// Log lines below it are not kept.
   log_level least{log_level::info};
-  /// Progress that comes sooner after other progress of the same call is left out, which is not
-  /// dropped, but for the end of it; 0 = 100 ms. One call has the same kind, place and number.
+  /// Least time between two progress events of a call, except for its last one; 0 = 100 ms. Events
+  /// left out do not count as dropped. A call is known by kind, place and number.
   duration progress_every{0};
 };
 
-/// Keeps what a client does until somebody takes it: for programs that cannot be called from an
-/// I/O thread, such as in other languages.
+/// Keeps a client's events until they are taken: for programs that cannot take calls from I/O
+/// threads, such as in other languages.
 ///
 ///     event_ring events;
 ///     auto client = gcs::client::create(
@@ -89,12 +87,11 @@ struct event_ring_options {
 ///     events.notify(queue, 7);
 ///     ... queue.next(...) ...   // {7, ok}: events.take(100) has some; then notify() again
 ///
-/// A full one drops what is new, and counts it: what is kept is then the beginning of a trouble,
-/// which explains what follows, and has no gap but at its end. A token that is needed is never
-/// dropped: there is a place for one besides the capacity, and as long as that is not taken no
-/// other is kept.
+/// A full ring drops new events and counts them. So it keeps the beginning of a problem, which
+/// explains the rest, without gaps. token_needed is never dropped: one has a place besides the
+/// capacity, and no second one is kept while it waits.
 ///
-/// Errors: none. What cannot be kept for want of memory counts as dropped.
+/// Errors: none. An event without memory counts as dropped.
 ///
 /// Lifetime: as an observer, and of need_token() as long as the credentials. The queues of notify()
 /// outlive it. In the child of a fork an inherited one keeps and gives nothing.
@@ -107,12 +104,11 @@ class event_ring final : public observer {
  public:
   explicit event_ring(const event_ring_options& options = {}) noexcept;
 
-  /// At most `max`, oldest first; empty if there is none.
+  /// At most `max`, oldest first; empty if no event waits.
   std::vector<observed_event> take(std::size_t max);
-  /// Pushes {tag, ok} into `queue` once, as soon as take() has something to give; now if it has
-  /// already.
+  /// Pushes {tag, ok} into `queue` once, as soon as take() has events; at once if it has already.
   void notify(completion_queue& queue, std::uint64_t tag);
-  /// Forgets all that notify() has been asked for.
+  /// Cancels all requests of notify().
   void silence();
   /// How many were dropped since it was made.
   std::uint64_t dropped() const;

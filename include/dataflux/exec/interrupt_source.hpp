@@ -11,30 +11,29 @@ namespace detail {
 class interrupt_watch;
 }
 
-/// Turns SIGINT, SIGTERM and SIGHUP into a stop request, so that a program which is interrupted
-/// cleans up: uploads are aborted, temporary files removed.
+/// Turns SIGINT, SIGTERM and SIGHUP into a stop request, so that an interrupted program cleans up:
+/// it aborts uploads and removes temporary files.
 ///
 ///     auto signals = interrupt_source::create().value();
 ///     fast_list_request request{.bucket = "b", .limits = {.stop = signals.token()}};
 ///     ...
 ///     return signals.signal() != 0 ? 128 + signals.signal() : 0;
 ///
-/// The first signal stops the token, from a thread of the source's own. A second one does what it
-/// did before the source was made: it ends the program at once, unless that was changed. A signal
-/// that is ignored when the source is made (nohup) stays so. Calls that block in the kernel are
-/// restarted where the kernel can do that.
+/// The first signal stops the token, on the source's own thread. A second one has the action from
+/// before the source: usually it ends the program at once. A signal that is ignored then (nohup)
+/// stays ignored. Blocking kernel calls are restarted if the kernel can do that.
 ///
-/// Errors: create() says its own. There is one source at a time in a process.
+/// Errors: those of create(). A process has one source at a time.
 ///
-/// Lifetime: destroying it, not from a stop callback, gives the signals their actions of before. In
-/// the child of a fork signals do what they did before. Movable.
+/// Lifetime: destroying it restores the signals' actions; do not do that in a stop callback. In the
+/// child of a fork signals have those actions, too. Movable.
 ///
 /// Threads: all const members from any thread.
 ///
 /// Cost: one thread that sleeps.
 class interrupt_source {
  public:
-  /// failed_precondition where there is one already; resource_exhausted where no thread can be
+  /// failed_precondition if the process has one already; resource_exhausted if no thread can be
   /// started.
   static result<interrupt_source> create();
 
@@ -43,7 +42,7 @@ class interrupt_source {
   ~interrupt_source();
 
   std::stop_token token() const noexcept;
-  /// The first signal that came; 0 when there was none. Valid once the token is stopped.
+  /// The first signal, or 0. Valid once the token is stopped.
   int signal() const noexcept;
 
  private:

@@ -15,16 +15,15 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 /// A call under way: wait for it, poll it, cancel it, take its result.
 ///
-/// Errors: those of the call, from take(); resource_exhausted where memory is short at any step of
-/// it, without names or attempts if even these find none. In the child of a fork an inherited
-/// operation counts as finished with failed_precondition; its state, whose producer is in the
-/// parent, is leaked.
+/// Errors: those of the call, from take(); resource_exhausted if memory is short at any step,
+/// perhaps without names or attempts. In the child of a fork an inherited operation counts as
+/// finished with failed_precondition; its state, whose producer is in the parent, is leaked.
 ///
 /// Lifetime: destroying an operation that has not finished cancels it and waits for its end, which
 /// comes soon. Until then the call may be writing into the caller's memory.
 ///
-/// Threads: one thread at a time uses an operation. cancel() may come from any thread as long as
-/// nobody moves, takes or destroys the operation at that moment (wait() first, then take()).
+/// Threads: one thread at a time uses an operation. Any thread may call cancel(), unless another
+/// one moves, takes or destroys the operation at that moment (wait() first, then take()).
 ///
 /// Cost: a lock for each call, and two allocations for an operation.
 template <class T>
@@ -37,14 +36,14 @@ class [[nodiscard]] operation {
   /// False for a default-constructed, moved-from or taken operation; only then no member below
   /// may be called.
   bool valid() const noexcept { return handle_.valid(); }
-  /// True once the result is there.
+  /// True once it has a result.
   bool poll() const { return handle_.poll(); }
   void wait() const { handle_.wait(); }
   /// True if it finished within `limit`.
   bool wait_for(duration limit) const { return handle_.wait_for(limit); }
-  /// Asks for an early end; the result is still to be waited for, usually errc::cancelled.
+  /// Asks for an early end. Still wait for the result, usually errc::cancelled.
   void cancel() const noexcept { handle_.cancel(); }
-  /// Waits and gives the result away; valid() is false afterwards.
+  /// Waits and returns the result; valid() is false afterwards.
   result<T> take() {
     if (handle_.inherited()) {
       handle_.leak();
@@ -55,7 +54,7 @@ class [[nodiscard]] operation {
     std::scoped_lock lock(state->mutex);
     return std::move(static_cast<detail::operation_state<T>&>(*state).outcome);
   }
-  /// Pushes {tag, code} into `queue` when the result is there, or now if it is already. Once per
+  /// Pushes {tag, code} into `queue` with the result, at once if it has one already. Once per
   /// operation; the queue outlives it.
   void notify(completion_queue& queue, std::uint64_t tag) const { handle_.notify(queue, tag); }
   /// Calls `then` once when the result is there, on the thread that brings it: it must not block or
@@ -68,7 +67,7 @@ class [[nodiscard]] operation {
   detail::operation_handle handle_{};
 };
 
-/// Makes an operation out of a call in callback form. `start` is called at once with a completion;
+/// Makes an operation of a call in callback form. `start` is called at once with a completion;
 /// `limits.stop` is replaced by a token that stops on operation::cancel as well as on the caller's
 /// own.
 ///

@@ -12,12 +12,12 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// A scheduler whose clock moves only when it is told to: whatever runs on it is deterministic and
-/// takes no real time. The clock starts at one second, so that no time is zero by accident.
+/// A scheduler whose clock only the test moves: its tasks are deterministic and take no real time.
+/// The clock starts at one second, so that no time is zero by accident.
 ///
 /// Errors: none; run() does not return while a task always adds another one.
 ///
-/// Lifetime: tasks that are left are destroyed with it, without being run.
+/// Lifetime: remaining tasks are destroyed with it, without running.
 ///
 /// Threads: one thread at a time posts, runs and reads the clock.
 ///
@@ -33,10 +33,10 @@ class virtual_scheduler final : public scheduler {
   bool is_current() const noexcept override { return !ending_; }
 
   /// Runs one task, moving the clock to it if it is a timer. False when nothing waits; a timer at
-  /// `never` counts as nothing.
+  /// `never` does not count.
   bool run_one();
-  /// Runs until nothing waits; gives the number of tasks run. A self-renewing timer never ends it:
-  /// use run_until then.
+  /// Runs until nothing waits; returns the number of tasks run. With a self-renewing timer it never
+  /// ends: use run_until then.
   std::size_t run();
   /// Runs everything due up to `when`, then sets the clock to `when`; run() if that is `never`.
   std::size_t run_until(time_point when);
@@ -51,19 +51,19 @@ class virtual_scheduler final : public scheduler {
   bool ending_{false};
 };
 
-/// The same with a thread of its own, which runs whatever there is as soon as it is there: for
-/// tests of code that blocks. Whoever waits for a call waits for no time: when nothing else is to
-/// be done the clock moves to the next timer at once.
+/// The same with its own thread, which runs tasks as soon as they are posted: for tests of code
+/// that blocks. Blocking calls take no real time: when no task is left the clock moves to the next
+/// timer at once.
 ///
 ///     virtual_thread clock;
 ///     memory_store store(clock, {.rtt = 20ms});
 ///     auto text = read_text(store, {.bucket = "b", .object = "o"});    // 20 ms of the clock's
 ///
-/// Several threads that use it at once make the order of their tasks, and so the times, differ from
-/// run to run; one that blocks for each call sees the same each time.
+/// With several threads the order of tasks, and so the times, differ from run to run. A single
+/// thread that blocks for each call sees the same each time.
 ///
-/// Lifetime: what runs on it ends before it. Its destructor runs no more tasks, destroys those that
-/// wait, and joins the thread; it is not for tasks of its own.
+/// Lifetime: it outlives the stores and calls on it. Its destructor runs no more tasks, destroys
+/// waiting ones, and joins the thread; its own tasks must not call it.
 ///
 /// Threads: all members from any thread.
 ///

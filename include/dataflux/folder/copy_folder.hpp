@@ -27,13 +27,12 @@ enum class copy_outcome : std::uint8_t {
   failed,         ///< nothing of it is there that was not before
 };
 
-/// One name. What it points to lasts for the call that tells it. Of what is removed only the target
-/// has a name.
+/// One name. Its pointers are valid during the callback. A removal has only the target's name.
 struct copy_item {
   copy_outcome outcome{copy_outcome::copied};
-  /// Empty where the name can be no object's.
+  /// Empty if the name cannot be an object's.
   std::string_view object{};
-  /// Of the file, with the request's `path` before it; empty where the name can be no file's.
+  /// The file's path, below the request's `path`; empty if the name cannot be a file's.
   std::string_view path{};
   std::uint64_t bytes{0};
   /// Why it failed. An error of the file system names the path, and no bucket.
@@ -47,32 +46,32 @@ enum class copy_on_error : std::uint8_t {
   stop,   ///< the call ends with the first failure of a name
 };
 
-/// A folder here, and the objects in a bucket that stand for its files.
+/// A local folder, and the objects of its files.
 struct copy_folder_request {
   /// The folder. Symbolic links on the way to it are followed.
   std::string path{};
   std::string bucket{};
-  /// An object is called as this and the file's path below the folder. Empty = all of the bucket; a
-  /// '/' is put behind any other that does not end with one.
+  /// An object's name is this prefix and the file's path below the folder. Empty = all of the
+  /// bucket; otherwise a missing '/' is added.
   std::string prefix{};
-  /// What the target has already, of the same size and CRC32C, is not copied, and what an earlier
-  /// call has left of a large file is gone on with: see upload_file() and download_file(). False:
-  /// all is copied, and what fails leaves nothing.
+  /// Skips names that the target has with the same size and CRC32C, and continues large files of an
+  /// earlier call: see upload_file() and download_file(). False: copies everything, and failures
+  /// leave nothing.
   bool resume{false};
-  /// Copies, makes and removes nothing; tells what would be.
+  /// Changes nothing; reports what would be done.
   bool dry_run{false};
-  /// In the end, names that only the target has are removed.
+  /// Finally removes names that only the target has.
   bool delete_extra{false};
   copy_on_error on_error{copy_on_error::go_on};
   /// Failures that the report lists; all are counted. 0 = 100.
   std::size_t max_failures{0};
-  /// Called on the strand for each name, one call at a time, when it is known what became of it.
-  /// Must neither throw nor block for long.
+  /// Called on the strand with the outcome of each name, one call at a time. Must neither throw nor
+  /// block for long.
   std::function<void(const copy_item&)> item{};
   /// Called on the strand when more is known to come: objects, and bytes. Must not throw.
   std::function<void(std::uint64_t, std::uint64_t)> found{};
-  /// Called with each number of bytes that were copied or compared, on threads of the library, by
-  /// several at a time. Must not throw.
+  /// Called with each number of bytes copied or compared, on threads of the library, concurrently.
+  /// Must not throw.
   std::function<void(std::uint64_t)> progress{};
   /// Of the uploads of large files: see upload_request. Outlives the call.
   dataflux::observer* observer{nullptr};
@@ -86,7 +85,7 @@ struct copy_failure {
   error why;
 };
 
-/// What was done, or in a dry run would be.
+/// What was done, or would be in a dry run.
 struct copy_folder_report {
   std::uint64_t found{0};   ///< files or objects of the source
   std::uint64_t copied{0};  ///< of these; and what they have
@@ -97,7 +96,7 @@ struct copy_folder_report {
   std::uint64_t failed{0};
   /// The first ones.
   std::vector<copy_failure> failures{};
-  /// With `delete_extra`: why nothing was removed. Empty = extra names are gone, but for
+  /// With `delete_extra`: why nothing was removed. Empty = extra names were removed, except for
   /// failures.
   std::string not_removed{};
 };
@@ -106,56 +105,54 @@ struct copy_folder_report {
 /// many at a time; larger ones go as upload_file() sends them, some at a time. Objects get the
 /// content type of their name's extension.
 ///
-/// What is copied: regular files, and links to some. Not copied and told as failed: links to
-/// folders, broken links, devices, sockets, and what cannot be read. Left out without a word: what
-/// copies that broke off have left (journals, parts, files that have not got their name).
+/// Copied: regular files, and links to them. Reported as failed: links to folders, broken links,
+/// devices, sockets, and unreadable files. Skipped silently: leftovers of interrupted copies
+/// (journals, parts, unfinished files).
 ///
-/// Atomic: an object appears whole and compared, or not at all. It takes the place of what was
-/// there when its copy began; of two writers at once one fails. A file that changes while it is
-/// read fails. A call that ends early leaves whole objects.
+/// Atomic: an object appears whole and compared, or not at all. It replaces the object that existed
+/// when its copy began; of two concurrent writers one fails. A file that changes while it is read
+/// fails. A call that ends early leaves whole objects.
 ///
-/// delete_extra: objects below the prefix that no file stands for are removed, each the generation
-/// that was seen. It begins when everything else has been done; source and target are listed
-/// once more for it. Nothing is removed when something could not be read or copied, or when the
-/// source is empty, which copy_folder_report::not_removed tells. Never removed: objects "x/" that
-/// stand for folders, what lies below a reserved prefix (store/detail/reserved_prefixes.hpp), and
-/// journals and parts by their name.
+/// delete_extra: removes objects below the prefix without a file, by the generation that was seen.
+/// It begins when everything else is done, and lists source and target once more. It removes
+/// nothing if something could not be read or copied, or if the source is empty: see
+/// copy_folder_report::not_removed. It never removes objects "x/" of folders, objects below a
+/// reserved prefix (store/detail/reserved_prefixes.hpp), and journals and parts.
 ///
-/// Errors: that of a name is told with it, and counted; the others are copied all the same. The
-/// call itself fails when not all of the source could be listed, after what was found has been
-/// copied; when it was cancelled or its time has passed; and when the rest would fail as well: no
-/// space on the disk, no service, no credentials. Those of the file system name the path, and no
-/// bucket: not_found, permission_denied, resource_exhausted, failed_precondition (a file where a
-/// folder must be). invalid_argument for a request that makes no sense.
+/// Errors: a failed name is reported and counted, and the others are copied. The call itself fails
+/// in three cases. Not all of the source could be listed (then it copies what it found); it was
+/// cancelled, or its time passed; the rest would fail, too: no space on the disk, no service, no
+/// credentials. Errors of the file system name the path, and no bucket: not_found,
+/// permission_denied, resource_exhausted, failed_precondition (a file in place of a folder).
+/// invalid_argument for an invalid request.
 ///
 /// Lifetime: the context's store outlives the call.
 /// Threads: any may call; nothing happens inside this call. `done` runs on the context's strand.
 /// Blocking steps run on threads for files (exec/detail/blocking_worker.hpp). Blocking forms are
 /// not for completions, nor for a virtual_scheduler.
 ///
-/// Cost: memory does not grow with the number of files, but for the names of the folders on the way
-/// down. Bytes of files are under transfer_options::upload_memory; listings read 32 MiB ahead. With
-/// `resume` the prefix is listed, and files of equal size are read to compare them.
+/// Cost: memory does not grow with the number of files, only with the depth of folders. Bytes of
+/// files are under transfer_options::upload_memory; listings read 32 MiB ahead. With `resume` the
+/// prefix is listed, and files of equal size are read to compare them.
 void start_upload_folder(const transfer_context& context, copy_folder_request request,
                          object_store::completion<copy_folder_report> done);
 
 /// Copies the objects below a prefix into files. Those of up to a slice come many together by a
-/// `getter`; larger ones as download_file() reads them, some at a time. The folder is made when
-/// there is something to put into it, with those above it. Nothing is forced to the disk.
+/// `getter`; larger ones as download_file() reads them, some at a time. The folder and its parents
+/// are created for the first file. Files are not flushed to the disk.
 ///
-/// Which names: see why_no_file_name(). Others are told as failed. An empty object "x/" makes the
-/// folder x. Below the folder symbolic links are never followed: a link in the place of a file is
-/// replaced, one in the place of a folder fails.
+/// Which names: see why_no_file_name(). Others are reported as failed. An empty object "x/" creates
+/// the folder x. Below the folder symbolic links are never followed: a link in place of a file is
+/// replaced, one in place of a folder fails.
 ///
-/// Atomic: a file gets its name when all its bytes are there and have been compared, in place of
-/// what had it, but not of a folder. A call that ends early leaves whole files.
+/// Atomic: a file gets its name when all its bytes were written and compared. It replaces a file,
+/// but no folder. A call that ends early leaves whole files.
 ///
-/// delete_extra: as for uploads: regular files and links to some are removed that no object stands
-/// for. Folders stay, and what upload_folder() would leave out or not copy.
+/// delete_extra: removes regular files, and links to them, without an object, under the rules of
+/// uploads. Folders stay, and so do files that upload_folder() would skip or not copy.
 ///
-/// Errors, Lifetime, Threads: as above. Nothing below the prefix is no error: found is 0.
-/// Cost: memory does not grow with the number of objects; bytes are under
-/// transfer_options::memory_cap.
+/// Errors, Lifetime, Threads: as above. An empty prefix is no error: found is 0. Cost: memory does
+/// not grow with the number of objects; bytes are under transfer_options::memory_cap.
 void start_download_folder(const transfer_context& context, copy_folder_request request,
                            object_store::completion<copy_folder_report> done);
 
@@ -180,15 +177,15 @@ inline result<copy_folder_report> download_folder(const transfer_context& contex
   return submit_download_folder(context, std::move(request)).take();
 }
 
-/// Why an object's name, taken relative to a folder, is no path of a file in it; empty when it is
-/// one. Names in a bucket are any UTF-8 and belong to whoever may write there, so one is taken as
-/// it is or refused, never cleaned up: two names could then become one file. Refused: nothing at
-/// all; an empty part ("/x", "a//b", "x/"); "." and ".."; a zero byte; a part of more than 255
-/// bytes. Any other byte is taken, since files with it go up: one rule both ways. Pure.
+/// Why an object's name is no path of a file below a folder; empty if it is one. Anybody who may
+/// write to a bucket chooses its names, any UTF-8. So a name is used unchanged or refused: cleaning
+/// up could turn two names into one file. Refused: an empty name; an empty part ("/x", "a//b",
+/// "x/"); "." and ".."; a zero byte; a part of more than 255 bytes. Any other byte is allowed, as
+/// for uploads. Pure.
 std::string_view why_no_file_name(std::string_view name) noexcept;
 
-/// The content type that a name's extension stands for, as other tools of the service set it;
-/// "application/octet-stream" for those that are not known. Case does not matter. Pure.
+/// The content type of a name's extension, as other tools of the service set it;
+/// "application/octet-stream" for unknown ones. Case does not matter. Pure.
 std::string_view content_type_of(std::string_view name) noexcept;
 
 }  // namespace dataflux::inline DATAFLUX_ABI

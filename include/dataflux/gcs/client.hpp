@@ -39,12 +39,12 @@ struct client_options {
   /// `endpoint` names an emulator: plain HTTP is allowed, and no credentials are sent or
   /// searched for, nor taken by client::set_token().
   bool emulator{false};
-  /// An emulator gets tokens, too: those of `credentials` and of set_token(). For tests of what is
-  /// done with tokens. create() refuses it where they would go over plain HTTP to another address
-  /// than a loopback one (127.x.y.z, ::1, localhost).
+  /// Sends tokens of `credentials` and of set_token() to an emulator, too: for tests. create()
+  /// refuses it if they would go over plain HTTP to an address other than loopback (127.x.y.z, ::1,
+  /// localhost).
   bool tokens_to_emulator{false};
-  /// Of the endpoint. Credentials of another universe are refused, those in `credentials` like
-  /// those that are found; empty = any, which needs an `endpoint`.
+  /// The endpoint's universe. Credentials of another universe are refused, both given and found
+  /// ones; empty = any, which needs an `endpoint`.
   std::string universe_domain{auth::default_universe};
   /// Who pays for requests to a requester-pays bucket; empty = the bucket's owner.
   std::string user_project{};
@@ -53,23 +53,23 @@ struct client_options {
   /// Put before the library's own User-Agent, such as "trainer/2.1".
   std::string user_agent{};
   http::retry_policy retry{};
-  /// Without any byte moving for this long, a transfer is broken off and resumed.
+  /// A transfer without a byte for this long is broken off and resumed.
   duration stall_timeout{std::chrono::seconds(30)};
-  /// The same for a transfer that brings less than so many bytes a second over `throughput_window`:
-  /// one byte now and then would hold a caller for ever. What broke off slower than that is no
-  /// progress, so that it counts among retry_policy::max_attempts. 1 = nearly any byte will do.
+  /// The same for a transfer below this many bytes per second over `throughput_window`: an
+  /// occasional byte would hold a caller for ever. A slower attempt is no progress, so it counts
+  /// for retry_policy::max_attempts. 1 = nearly no limit.
   std::uint64_t least_throughput{1024};
   duration throughput_window{std::chrono::seconds(60)};
   /// From a request's last byte to its reply's first.
   duration first_byte_timeout{std::chrono::seconds(60)};
-  /// The same for completing an upload, over which the service may think for minutes.
+  /// The same for completing an upload, which may take the service minutes.
   duration complete_timeout{std::chrono::minutes(10)};
   duration connect_timeout{std::chrono::seconds(10)};
   http::curl_transport_options transport{};
-  /// Used instead of a curl_transport: for tests, or shared by several clients. Outlives no one:
-  /// the client holds it.
+  /// Used instead of a curl_transport: for tests, or shared by several clients. The client holds
+  /// it.
   std::shared_ptr<http::transport> shared_transport{};
-  /// Told of every request, retry and log line; null = nobody. Outlives the client.
+  /// Receives every request, retry and log line; null = none. Outlives the client.
   dataflux::observer* observer{nullptr};
 };
 
@@ -78,18 +78,18 @@ struct client_options {
 ///     auto client = gcs::client::create().value();
 ///     auto page = client->list_page({.bucket = "data", .prefix = "train/"}).value();
 ///
-/// What may be retried is retried; docs/retries.md has the table. Reads resume at the byte reached
-/// with the generation pinned. Lost replies of writes are resolved by reading the object's
-/// metadata. A refused token is refreshed once. Refused rates (429) slow the whole client down
-/// instead of using up attempts. Whole objects read and everything written is compared by CRC32C.
+/// Requests are retried as docs/retries.md says. Reads resume at the byte reached with the
+/// generation pinned. Lost replies of writes are resolved by reading the object's metadata. A
+/// refused token is refreshed once. Refused rates (429) slow the whole client down instead of using
+/// up attempts. Whole objects read and everything written is compared by CRC32C.
 ///
 /// Errors: they carry verb, bucket, object, HTTP status and attempts. failed_precondition for every
-/// verb of an inherited client in the child of a fork, which makes a client of its own; the
-/// completion is called inside start() there.
+/// verb of an inherited client in the child of a fork, where start() calls the completion inside.
+/// The child creates its own client.
 ///
-/// Lifetime: destruction cancels what is under way and waits for the completions (milliseconds).
-/// Inside a completion, as where that holds the last reference, it cannot wait: the end then comes
-/// soon after it, on a thread for that. The observer is used until the end.
+/// Lifetime: destruction cancels what is under way and waits for the completions (milliseconds). If
+/// a completion drops the last reference, destruction cannot wait: the end comes soon after, on
+/// another thread. The observer is used until the end.
 ///
 /// Threads: all members from any thread; one client serves a whole process. Completions run on I/O
 /// threads.
@@ -98,29 +98,27 @@ struct client_options {
 /// each.
 class client final : public object_store {
  public:
-  /// Starts the I/O threads; sends nothing. Errors: what finding credentials says
+  /// Starts the I/O threads; sends nothing. Errors: those of finding credentials
   /// (auth/credentials.hpp); invalid_argument for a bad endpoint, file or option;
   /// resource_exhausted without threads or descriptors.
   static result<std::shared_ptr<client>> create(client_options options = {});
   DATAFLUX_INLINE ~client() override;
 
   const gcs::endpoint& endpoint() const noexcept;
-  /// What has been done so far; also valid to read while calls are under way.
+  /// Counters so far; may be read while calls are under way.
   const counters& totals() const noexcept;
-  /// The same with latencies, connections and pacing: see observer.hpp. The child of a fork sees
-  /// nothing. Cost: some microseconds for each verb and bucket in use, and no wait but for short
-  /// locks.
+  /// The same with latencies, connections and pacing: see observer.hpp. Empty in the child of a
+  /// fork. Cost: some microseconds for each verb and bucket in use, and short locks.
   client_snapshot snapshot() const;
-  /// An access token that the application acquired itself; replaces the current one.
-  /// Errors: invalid_argument for one that is empty, has control characters, has expired, or is a
-  /// file's path or content; failed_precondition at an emulator, which gets none without
+  /// An access token that the application acquired itself; replaces the current one. Errors:
+  /// invalid_argument for a token that is empty, has control characters, has expired, or is a
+  /// file's path or content. failed_precondition for an emulator without
   /// client_options::tokens_to_emulator, and in the child of a fork.
   result<void> set_token(const auth::access_token& token);
   /// With auth::make_set_tokens(): the application could not acquire a token. Calls that wait for
-  /// one end with this error, at once, and so do those that ask within the next second; after that
-  /// `needed` is called again. A token that is good stays in use. `why` holds no secret; what is
-  /// retryable in it is tried again. Errors: failed_precondition for other credentials, and as
-  /// above.
+  /// one end with this error at once, and so do those that need one within the next second. After
+  /// that `needed` is called again. A valid token stays in use. `why` holds no secret; if it is
+  /// retryable, calls try again. Errors: failed_precondition for other credentials, and as above.
   result<void> fail_token(const error& why);
 
   DATAFLUX_INLINE store_traits traits() const noexcept override;

@@ -25,9 +25,9 @@ struct curl_transport_options {
   /// An idle connection is closed after this long, or when the server's `Keep-Alive: timeout=` is
   /// about to end; the service closes its end after some minutes.
   duration idle_timeout{std::chrono::seconds(60)};
-  /// A peer that acknowledges nothing for this long is taken for gone (TCP_USER_TIMEOUT), also
-  /// while nothing is under way: keepalive asks after half of it. Connecting ends by it, too.
-  /// duration::max() = the system's limits.
+  /// A peer without an acknowledgement for this long counts as gone (TCP_USER_TIMEOUT), also while
+  /// idle: keepalive asks after half of it. It also limits connecting. duration::max() = the
+  /// system's limits.
   duration peer_timeout{std::chrono::seconds(60)};
   /// How long an answer of the resolver is used.
   duration resolve_ttl{std::chrono::seconds(60)};
@@ -40,17 +40,17 @@ struct curl_transport_options {
 };
 
 /// The transport on sockets. libcurl connects (resolving, happy eyeballs, proxies by environment,
-/// TLS >= 1.2 with verification, client certificates). On the connection that it made this library
-/// speaks HTTP/1.1 itself, from and into the caller's memory. HTTP/2 would put all streams of a
-/// process behind one TCP window and one TLS context; for bulk transfers many HTTP/1.1 connections
-/// are faster and cost less CPU, so only that is offered.
+/// TLS >= 1.2 with verification, client certificates). On that connection this library speaks
+/// HTTP/1.1 itself, from and into the caller's memory. HTTP/2 would put all streams of a process
+/// behind one TCP window and one TLS context. For bulk transfers many HTTP/1.1 connections are
+/// faster and cost less CPU, so it offers only those.
 ///
 /// Each I/O thread has its own epoll, connections and queue; an exchange stays on its thread.
 /// Redirects are not followed and bodies are not decoded. A request that dies on a reused
 /// connection before any reply byte is sent again at once on a fresh one when it is idempotent or
 /// nothing of it was sent.
 ///
-/// Errors: create() says its own; those of exchanges come with them.
+/// Errors: those of create(); exchanges have their own.
 ///
 /// Lifetime: destruction cancels and joins within the time of one event-loop turn. After fork() the
 /// child must make its own transport: submit fails there and destruction leaks on purpose.

@@ -16,18 +16,18 @@ namespace detail {
 struct filter_rules;
 }
 
-/// Which objects of a listing are kept. The service has no such filters: everything is listed, and
-/// unwanted objects are dropped here, and counted (list_dropped).
+/// Which objects of a listing are kept. The service has no such filters: unwanted objects are
+/// listed, dropped here, and counted (list_dropped).
 struct list_filter_options {
-  /// Drops objects of size zero whose name ends in "/": markers of folders, with nothing to read.
+  /// Drops objects of size zero whose name ends in "/": folder markers.
   bool skip_markers{true};
-  /// Drops what lies below composed_objects_prefix or temporary_objects_prefix.
+  /// Drops objects below composed_objects_prefix or temporary_objects_prefix.
   bool skip_composed{true};
-  /// Keeps names that end with it.
+  /// Keeps names that end with this.
   std::string suffix{};
-  /// Keeps names in which it is found: an ECMAScript expression, bytewise, anywhere in the name
-  /// (anchor by ^ and $). Empty = every name. Costs about a microsecond a name and more, on the I/O
-  /// threads; suffix and match_glob cost next to nothing.
+  /// Keeps names that match this ECMAScript expression, bytewise, anywhere in the name (anchor by ^
+  /// and $). Empty = every name. Costs about a microsecond a name and more, on the I/O threads;
+  /// suffix and match_glob cost next to nothing.
   std::string regex{};
   /// Keeps objects of min_size <= bytes <= max_size.
   std::uint64_t min_size{0};
@@ -55,18 +55,18 @@ struct list_dropped {
 
 /// The options, ready for use.
 ///
-/// Errors: create() and apply() say theirs.
+/// Errors: those of create() and apply().
 ///
 /// Threads: a const one may be used by many threads.
 ///
-/// Cost: copies share what create() has made. apply() takes some nanoseconds a row, and more for
+/// Cost: copies share the compiled filter. apply() takes some nanoseconds a row, and more for
 /// list_filter_options::regex.
 class list_filter {
  public:
   /// Keeps what the default options keep.
   list_filter();
-  /// Errors (invalid_argument): an expression that is none, or too large; min_size > max_size; a
-  /// text that is not UTF-8, an empty storage class.
+  /// Errors (invalid_argument): an invalid or too large expression; min_size > max_size; a text
+  /// that is not UTF-8, an empty storage class.
   static result<list_filter> create(const list_filter_options& options);
 
   struct outcome {

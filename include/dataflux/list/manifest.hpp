@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-/// A listing that is kept: written once, and loaded by every rank of a job; docs/manifest.md has
-/// the format. A manifest says how it was listed, so that this can be done again and compared:
+/// A saved listing: written once, and loaded by every rank of a job; docs/manifest.md has the
+/// format. A manifest records how it was listed, so that it can be listed again and compared:
 ///
 ///     auto now = refresh_manifest(store, *before, {});
 ///     for (auto i : now->changes.added) use(now->now.objects.name(i));
@@ -43,7 +43,7 @@ struct manifest_description {
   bool versions{false};
   /// When the listing began: earlier writes are in it, later ones may be.
   timestamp taken{};
-  /// Whatever else narrowed the listing, as names and values; kept as it is given.
+  /// Other filters of the listing, as names and values; kept unchanged.
   std::vector<std::pair<std::string, std::string>> options{};
 
   bool operator==(const manifest_description&) const = default;
@@ -52,11 +52,10 @@ struct manifest_description {
 /// A saved listing, in order of names, read where it lies.
 ///
 /// Opening checks the end, the table and the description, and reads no block. A block, of up to
-/// 65,536 objects, is checked, checksum and offsets, when rows of it are first asked for. So no row
-/// is ever given from a damaged block, and a rank that takes its share of the rows reads, and pays
-/// for, no other's.
+/// 65,536 objects, is checked (checksum and offsets) at its first use. So no row ever comes from a
+/// damaged block, and a rank reads only the blocks of its rows.
 ///
-/// Errors: open(), over() and rows() say theirs.
+/// Errors: those of open(), over() and rows().
 ///
 /// Lifetime: a handle: copies share the mapping, which lives as long as any of them or any rows
 /// from it.
@@ -94,7 +93,7 @@ class manifest {
   /// first time as of rows().
   result<object_row> row(std::size_t i) const;
 
-  /// What is different in a later listing of the same place: compare_listings() with these rows.
+  /// The differences to a later listing of the same place: compare_listings() with these rows.
   result<listing_changes> changes_to(const object_columns& later) const;
 
  private:
@@ -104,9 +103,9 @@ class manifest {
   std::shared_ptr<const state> state_;
 };
 
-/// Writes a listing as a manifest to a file, which is then there whole or not at all: it has no
-/// name until all of it is flushed to disk (see exec/detail/hidden_file.hpp); a file that was there
-/// is replaced. Whatever fails, nothing is left.
+/// Writes a listing as a manifest to a file, which appears whole or not at all: it has no name
+/// until all of it is flushed to disk (see exec/detail/hidden_file.hpp). It replaces an existing
+/// file. After a failure nothing is left.
 ///
 /// Errors: invalid_argument when `rows` are not in order of names, and of generations within a
 /// name, or a description is not UTF-8. not_found: the folder is missing; permission_denied: it may
@@ -130,10 +129,9 @@ struct manifest_target {
   call_limits limits{};
 };
 
-/// Writes a listing as a manifest to an object. It appears when all of it is there, and replaces
-/// the one of that name, whose generation is found first, by one request. When it fails, or is
-/// cancelled, the upload is aborted first, the object that was there stays, and what could not be
-/// removed is named.
+/// Writes a listing as a manifest to an object. It appears whole and replaces the object of that
+/// name, whose generation is found first, by one request. If it fails or is cancelled, the upload
+/// is aborted, the old object stays, and the error names what could not be removed.
 ///
 /// Errors: as for a file, and those of an upload (upload_request): failed_precondition when another
 /// has written the object meanwhile.
@@ -178,16 +176,15 @@ inline result<manifest> load_manifest(object_store& store, read_request request)
   return submit_load_manifest(store, std::move(request)).take();
 }
 
-/// What a manifest of that listing, begun at `taken`, says of itself. What the filter drops and
-/// keeps goes to manifest_description::options: skip_markers and skip_composed ("true" or "false"),
-/// and where they are set suffix, regex, min_size, max_size, and storage_class once for each.
+/// The description of a manifest of that listing, begun at `taken`. The filter goes to
+/// manifest_description::options: skip_markers and skip_composed ("true" or "false"), and if set
+/// suffix, regex, min_size, max_size, and storage_class once for each.
 ///
-/// Errors (invalid_argument): a delimiter, since folded prefixes are no objects of a manifest.
-/// Pure.
+/// Errors (invalid_argument): a delimiter, because a manifest has no folded prefixes. Pure.
 result<manifest_description> describe_listing(const fast_list_request& request, timestamp taken);
 
-/// The other way round: the request that lists the same again; an option that is not there is
-/// fast_list's default. `extra` are the columns that the rows had (object_columns::kept).
+/// The reverse: the request that lists the same again; a missing option is fast_list's default.
+/// `extra` are the columns that the rows had (object_columns::kept).
 ///
 /// Errors: unimplemented for an option of a name or value that this version does not know, because
 /// the listing would be another one. Pure.
@@ -202,8 +199,8 @@ struct refresh_options {
   call_limits limits{};
 };
 
-/// What is there now, in order of names, and how it differs: `before` in the changes is a row of
-/// the manifest, `after` and `added` are rows of `now`.
+/// The new listing, in order of names, and its differences: `before` in the changes is a row of the
+/// manifest, `after` and `added` are rows of `now`.
 struct refreshed_listing {
   manifest_description description{};
   listing now{};
@@ -212,8 +209,8 @@ struct refreshed_listing {
 
 /// Lists again what `before` lists, and compares. Nothing is written.
 ///
-/// Errors: those of request_again(), fast_list() and manifest::rows(); resource_exhausted where
-/// there is no memory to check the rows.
+/// Errors: those of request_again(), fast_list() and manifest::rows(); resource_exhausted without
+/// memory to check the rows.
 ///
 /// Lifetime: the store and the observer outlive the operation.
 ///

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 // The structures of the Arrow C data and C stream interfaces, word for word, as the specification
-// asks of whoever has no Arrow headers: whichever declaration a program meets first stands for all.
+// asks of programs without Arrow's headers. The first declaration that a program meets counts.
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 

@@ -12,7 +12,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// What the service tells of a bucket (protocol.md 1.8). Members it did not send are empty.
+/// A bucket's metadata (protocol.md 1.8). Members that the service did not send are empty.
 struct bucket_metadata {
   std::string name{};
   std::string location{};       ///< such as "US-EAST1"
@@ -52,7 +52,7 @@ struct bucket_page {
 struct list_buckets_request {
   using value = bucket_page;
 
-  /// Empty = the one of the client's credentials, else the one whose quota it uses; without either
+  /// Empty = the project of the client's credentials, else its quota project; without either
   /// invalid_argument, and nothing is sent.
   std::string project{};
   /// Only names that begin with it.
@@ -64,8 +64,8 @@ struct list_buckets_request {
   call_limits limits{};
 };
 
-/// All buckets of a project: the same, page after page, as one call under one limit. A page that
-/// fails is asked for again, not those before it.
+/// All buckets of a project: the same, page after page, as one call under one limit. Only a failed
+/// page is requested again.
 struct list_all_buckets_request {
   using value = std::vector<bucket_metadata>;
 
@@ -86,9 +86,8 @@ struct storage_layout {
   std::string location_type{};
 };
 
-/// How a bucket keeps its objects; needs the permission to list them only. A zonal bucket, whose
-/// objects the service does not hand out over HTTP, is errc::unimplemented and says so. A verb of
-/// gcs::client.
+/// A bucket's storage layout; needs only the permission to list objects. A zonal bucket, whose
+/// objects the service does not serve over HTTP, is errc::unimplemented. A verb of gcs::client.
 struct storage_layout_request {
   using value = storage_layout;
 

@@ -33,13 +33,13 @@ struct memory_store_options {
   /// Spread of both from call to call, as of the round trip. 0 = none, and then calls of equal size
   /// that begin together end together, again and again, as on no real network.
   double rate_spread{0};
-  /// What is above it, beyond a burst of a tenth of a second's worth, is refused with
+  /// Requests above this rate, beyond a burst of a tenth of a second, are refused with
   /// resource_exhausted (429, retryable); 0 = unlimited.
   double requests_per_second{0};
   /// Requests under way at once; others wait for their turn, first come, first served. 0 =
   /// unlimited.
   std::uint32_t connections{0};
-  /// Of a request, to do nothing for `stall_length`: a read somewhere in its body, others before
+  /// Chance that a request stalls for `stall_length`: a read somewhere in its body, others before
   /// their reply. It keeps its connection.
   double stall_probability{0};
   duration stall_length{0};
@@ -49,10 +49,10 @@ struct memory_store_options {
   std::uint64_t seed{1};
 };
 
-/// What a bucket of a memory_store keeps, and guards (protocol.md 1.2, 1.8).
+/// Versioning and retention rules of a memory_store's bucket (protocol.md 1.2, 1.8).
 struct memory_bucket_rules {
-  /// What is replaced or removed stays as a noncurrent generation; what is removed by its
-  /// generation does not.
+  /// Replaced and removed objects stay as noncurrent generations, except those removed by
+  /// generation.
   bool versioning{false};
   /// Age below which an object can be neither removed nor replaced, versions or not; 0 = none.
   duration retention{0};
@@ -86,7 +86,7 @@ inline constexpr std::size_t store_verb_count = 15;
 std::string_view to_string(store_verb verb) noexcept;
 request_class billed_as(store_verb verb) noexcept;
 
-/// What a memory_store has been asked and has moved so far.
+/// Counters of a memory_store.
 struct memory_store_counters {
   /// Requests that the service worked on, successful or not, by store_verb.
   std::array<std::uint64_t, store_verb_count> requests{};
@@ -107,7 +107,7 @@ struct memory_store_counters {
   std::uint64_t of(request_class billing) const noexcept;
 };
 
-/// What goes wrong with one request. Without `failure` it is only late, or damaged.
+/// A fault of one request. Without `failure` it is only late, or damaged.
 struct injected_fault {
   /// The call ends with it. Verb, bucket and object are filled in.
   std::optional<error> failure{};
@@ -122,8 +122,8 @@ struct injected_fault {
   std::uint64_t corrupt_byte{0};
 };
 
-/// Called when a request arrives; `nth` counts those for that verb and object from 1, since the
-/// script was set. Nothing = all is well. Must not touch the store.
+/// Called when a request arrives; `nth` counts requests for that verb and object from 1, since the
+/// script was set. Nothing = no fault. Must not touch the store.
 using fault_script = unique_function<std::optional<injected_fault>(
     store_verb verb, std::string_view object, std::uint64_t nth)>;
 
@@ -138,18 +138,17 @@ struct memory_store_state;
 /// retryable() set. Semantics are those of protocol.md 1 and 2: strictly increasing generations,
 /// preconditions, strongly consistent listings, multipart rules, checksums; by set_rules()
 /// versions, retention policies and holds. A read delivers the generation that was live when its
-/// request arrived, whatever happens later.
+/// request arrived.
 ///
 /// Errors: those of the service, and what set_faults() injects.
 ///
 /// Lifetime: the scheduler outlives the store. Destroying the store completes what is under way
-/// with errc::cancelled, by tasks that are left to the scheduler.
+/// with errc::cancelled, by tasks of the scheduler.
 ///
-/// Threads: verbs from any thread from which the scheduler's post() may be called; all else, and
-/// the destructor, on the scheduler's thread, or on any while no call is under way. Everything runs
-/// as tasks of the scheduler.
-/// Completions are tasks of their own, so they may start calls. On a virtual_scheduler blocking
-/// forms never return: start or submit, run the scheduler, take.
+/// Threads: verbs from any thread that may call the scheduler's post(). Other members and the
+/// destructor on the scheduler's thread, or on any while no call is under way. The store runs as
+/// tasks of the scheduler. Completions are tasks of their own, so they may start calls. On a
+/// virtual_scheduler blocking forms never return: start or submit, run the scheduler, take.
 ///
 /// Cost: about four tasks a call, one for each piece of a body, and O(log n) in objects and calls
 /// under way.
@@ -163,12 +162,13 @@ class memory_store final : public object_store {
   /// A read-only bucket: writes fail with permission_denied. Bodies are synthetic_bytes of the
   /// row's size with its generation as seed; without a crc32c in the row theirs is used.
   void create_bucket(std::string_view name, std::shared_ptr<const name_source> objects);
-  /// Puts an object there at once, outside simulated time and accounting; creates the bucket when
-  /// it is missing. Gives the generation, 0 if the bucket is read-only.
+  /// Stores an object at once, outside simulated time and accounting; creates a missing bucket.
+  /// Returns the generation, 0 if the bucket is read-only.
   std::int64_t put(std::string_view bucket, std::string_view object, bytes_view data);
   std::int64_t put(std::string_view bucket, std::string_view object, synthetic_bytes data);
 
-  /// From now on; a retention policy counts for what is there, too. Nothing without the bucket.
+  /// From now on; a retention policy also applies to existing objects. No effect without the
+  /// bucket.
   void set_rules(std::string_view bucket, const memory_bucket_rules& rules);
   /// Places or releases a hold: a held object can be neither removed nor replaced. Nothing without
   /// the live object.
@@ -177,7 +177,7 @@ class memory_store final : public object_store {
   void set_faults(fault_script script);
   const memory_store_counters& counters() const noexcept;
   void reset_counters() noexcept;
-  /// Calls that have been taken up and have not ended.
+  /// Calls under way.
   std::size_t in_flight() const noexcept;
   /// Multipart uploads that were neither completed nor aborted.
   std::size_t open_uploads() const noexcept;

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-/// What the verbs of object_store for multipart uploads take and give (protocol.md 2); written as
-/// store/requests.hpp says.
+/// Requests and results of object_store's verbs for multipart uploads (protocol.md 2), in the form
+/// of store/requests.hpp.
 namespace dataflux::inline DATAFLUX_ABI {
 
 struct multipart_upload {
   std::string upload_id{};
-  /// Kept with the object, so that multipart_complete tells its own upload from another of equal
-  /// bytes when a reply is lost; empty from a store that needs none.
+  /// Kept with the object, so that after a lost reply multipart_complete knows its own upload from
+  /// another of equal bytes; empty if the store needs no mark.
   std::string mark{};
 };
 
@@ -45,7 +45,7 @@ struct upload_part_request {
   std::string bucket{};
   std::string object{};
   std::string upload_id{};
-  /// 1-10,000. Uploading a number again replaces that part.
+  /// 1-10,000. Uploading a number again replaces the part.
   std::uint32_t part_number{0};
   /// Caller's memory, unchanged until the completion. 5 MiB-5 GiB, the last part may be smaller.
   bytes_view data{};
@@ -120,8 +120,8 @@ struct upload_page {
   std::string next_upload_marker{};
 };
 
-/// One page of the uploads of a bucket that were neither completed nor aborted: what is billed
-/// without being an object (protocol.md 2). In order of object names, then of their beginning.
+/// One page of a bucket's uploads that were neither completed nor aborted, which are billed
+/// (protocol.md 2). In order of object names, then of their beginning.
 struct list_uploads_request {
   using value = upload_page;
 

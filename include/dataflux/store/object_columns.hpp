@@ -50,19 +50,19 @@ class object_name {
 };
 
 /// A listing in memory, in columns: names packed in Arrow's layout, with size, generation and
-/// crc32c. What costs other clients 200 bytes to 2 KB an object costs 24 bytes and the name here.
+/// crc32c. A row costs 24 bytes and the name; other clients take 200 bytes to 2 KB.
 ///
-/// Rows keep the order in which they are appended, and growth copies none: it adds chunks of 1/16
-/// of what is there (256 to 65,536 rows), so that at most that share is spare at any moment, and
-/// nothing after shrink_to_fit(). A row without a crc32c adds one bit for each row of its chunk.
-/// Extra columns are kept for rows that are appended with them; others have no memory for them.
+/// Rows keep the order in which they are appended. Growth copies no rows: it adds chunks of 1/16 of
+/// the size (256 to 65,536 rows). So at most that share is spare, and nothing after
+/// shrink_to_fit(). A row without a crc32c adds one bit for each row of its chunk. Extra columns
+/// are kept for rows that are appended with them; others have no memory for them.
 ///
 /// Movable, not copyable; slice() shares the memory instead.
 ///
 /// Errors: no function throws but for std::bad_alloc.
 ///
 /// Lifetime: views, rows and iterators are valid until the next write; moving the object keeps
-/// them. The rows of a slice live as long as the slice, whatever becomes of the rest.
+/// them. The rows of a slice live as long as the slice.
 ///
 /// Threads: reads, slice() among them, may run on several threads at once; a write is alone.
 ///
@@ -95,31 +95,29 @@ class object_columns {
   /// of more than 2^30 bytes in a chunk is std::bad_alloc.
   void append(const object_row& row, const object_extras& extras);
 
-  /// Says that so many rows are to come: the next chunk is made for them. For a page of a listing,
-  /// which is one chunk then.
+  /// Makes the next chunk for so many rows: for a page of a listing, which is one chunk then.
   void reserve(std::size_t rows) noexcept { expected_rows_ = rows; }
 
   /// Adds all rows of `other`, which becomes empty. Chunks move, rows are not touched: O(chunks of
   /// other). On std::bad_alloc nothing is changed.
   void append(object_columns&& other);
 
-  /// Adds rows that lie in memory of somebody else, laid out as object_chunk says, without a copy;
-  /// first_row is ignored. `owner` keeps the memory alive and unchanged. The layout is
-  /// trusted: offsets that leave the names are undefined behaviour.
+  /// Adds rows in foreign memory, laid out as object_chunk says, without a copy; first_row is
+  /// ignored. `owner` keeps the memory alive and unchanged. The layout is trusted: offsets that
+  /// leave the names are undefined behaviour.
   void append_shared(const object_chunk& chunk, std::shared_ptr<const void> owner);
 
   /// Gives back the spare memory of the last chunk.
   void shrink_to_fit() noexcept;
 
-  /// Orders rows by name, bytewise, and by generation within a name. Rows that come in pieces that
-  /// are sorted in themselves and do not overlap (pages of a parallel listing, in any order) are
-  /// not moved: each name is compared once, and the pieces change places. Otherwise they are
-  /// copied, and there is memory for two copies in the meantime. On std::bad_alloc nothing is
-  /// changed.
+  /// Orders rows by name, bytewise, and by generation within a name. Sorted pieces that do not
+  /// overlap (pages of a parallel listing, in any order) are not copied: each name is compared
+  /// once, and the pieces change places. Otherwise rows are copied, which takes memory for two
+  /// copies. On std::bad_alloc nothing is changed.
   void sort_by_name();
 
-  /// The first row whose name is not less than `name`, size() if there is none; and the first
-  /// row of that very name. The rows must be in order of names. O(log size()).
+  /// The first row whose name is not less than `name`, or size(); and the first row of that very
+  /// name. The rows must be in order of names. O(log size()).
   std::size_t lower_bound(std::string_view name) const noexcept;
   std::optional<std::size_t> find(std::string_view name) const noexcept;
 

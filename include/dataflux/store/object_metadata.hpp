@@ -18,13 +18,13 @@ using timestamp = codec::timestamp;
 /// "2026-08-01T12:34:56.789Z": 0, 3, 6 or 9 digits of fraction, as few as lose nothing. Comes back
 /// equal from parse_timestamp(). Pure.
 inline std::string to_string(timestamp time) { return codec::format_rfc3339(time); }
-/// Reads such a text, and any other of RFC 3339; nothing for what is none. Pure.
+/// Reads such a text, and any other of RFC 3339; nothing for other texts. Pure.
 inline std::optional<timestamp> parse_timestamp(std::string_view text) {
   return codec::parse_rfc3339(text);
 }
 
-/// What a store knows of one generation of one object (protocol.md 1.2). Fields that a reply did
-/// not carry are empty, zero or nothing.
+/// Metadata of one generation of an object (protocol.md 1.2). Fields that a reply lacks are empty,
+/// zero or nothing.
 struct object_metadata {
   std::string bucket{};
   std::string name{};
@@ -51,13 +51,13 @@ struct object_metadata {
   std::int32_t component_count{0};
   /// Custom metadata in the order of the reply.
   std::vector<std::pair<std::string, std::string>> metadata{};
-  /// What gcs::client wrote to know its own upload again when a reply is lost; kept among the
-  /// object's custom metadata as "dataflux-upload", and never shown in `metadata`.
+  /// A mark by which gcs::client recognises its own upload after a lost reply. It is the custom
+  /// metadata "dataflux-upload", and never shown in `metadata`.
   std::string upload_mark{};
 };
 
-/// Members of object_metadata that a stat asks for; a bit set. What is not asked for comes back
-/// empty, zero or nothing, and costs neither bytes of a reply nor memory.
+/// Members of object_metadata that a stat asks for; a bit set. Others come back empty, zero or
+/// nothing, and cost neither bytes of a reply nor memory.
 enum class metadata_fields : std::uint32_t {
   all = 0,           ///< everything
   basic = 1U << 0U,  ///< bucket, name, size, generation, crc32c: these come with all others, too
@@ -111,7 +111,7 @@ struct object_attributes {
   /// Keys differ, and have at most 8 KiB with their values. In requests of multipart uploads keys
   /// are lower-case tokens and values printable ASCII: they travel in header fields.
   std::vector<std::pair<std::string, std::string>> metadata{};
-  /// Of the bytes as they are given, such as "gzip"; nothing is compressed here.
+  /// Encoding of the given bytes, such as "gzip"; the library does not compress.
   std::string content_encoding{};
   /// How long caches may keep it: "no-store", "private, max-age=60". Empty = an hour, for objects
   /// that everybody may read.
@@ -125,8 +125,8 @@ struct object_attributes {
   /// "projects/P/locations/L/keyRings/R/cryptoKeys/K"; empty = the bucket's.
   std::string kms_key_name{};
 
-  /// Whether nothing is said. The key is not counted: a copy may have another without being
-  /// another object.
+  /// True if nothing is set. The key does not count: a copy may have another one and still be the
+  /// same object.
   bool empty() const noexcept {
     return content_type.empty() && metadata.empty() && content_encoding.empty() &&
            cache_control.empty() && content_disposition.empty() && content_language.empty() &&

@@ -31,16 +31,16 @@ struct store_traits {
 
 /// An object store, seen by its asynchronous verbs. Implementations: gcs::client and memory_store.
 ///
-/// A verb is the type of its request, which names as `value` what it gives. Each has three forms.
-/// `start(request, completion)` is the one that stores implement: it never blocks, checks the
-/// request before any network call, retries what may be retried, and calls the completion exactly
-/// once, on an executor (never inside start itself). `submit(request)` gives an operation to wait
-/// for, poll or cancel. `run(request)` blocks.
+/// A verb is the type of its request; `value` names the type of its result. Each has three forms.
+/// Stores implement `start(request, completion)`: it never blocks, and checks the request before
+/// any network call. It retries what may be retried, and calls the completion exactly once, on an
+/// executor (never inside start itself). `submit(request)` gives an operation to wait for, poll or
+/// cancel. `run(request)` blocks.
 ///
 ///     auto made = store.run(compose_request{.bucket = "b", .object = "all", .sources = parts});
 ///
-/// The verbs that programs call most have names, too, for which the braces are enough:
-/// `store.stat({.bucket = "b", .object = "o"})`.
+/// The most common verbs also have names, which take braces: `store.stat({.bucket = "b", .object =
+/// "o"})`.
 ///
 /// Errors: they carry verb, bucket, object, HTTP status and attempts; invalid_argument before any
 /// network call.
@@ -66,8 +66,8 @@ class object_store {
   /// The clock and thread for a coordinator that uses this store; calls spread over all threads.
   virtual scheduler& executor() noexcept = 0;
   /// failed_precondition in the child of a fork: the parent's store has no threads there. Its verbs
-  /// fail so inside start(); whoever begins with a post() to the executor, where nobody would run
-  /// it, asks here first. The names are the error's.
+  /// fail so inside start(). Code that begins with a post() to the executor, which nothing would
+  /// run, asks here first. The names are the error's.
   result<void> check_not_forked(std::string_view bucket, std::string_view object = {}) const {
     if (!born_.inherited()) return {};
     return forked_error("client").with_bucket(bucket).with_object(object);
@@ -158,7 +158,7 @@ class object_store {
   void start_remove(const remove_request& r, completion<void> done) { start(r, std::move(done)); }
 
  protected:
-  /// For a store with verbs of its own: submit() that finds those among its overloads of start().
+  /// For a store with its own verbs: submit() that finds them among its overloads of start().
   template <class Store, class Request>
   static operation<typename Request::value> submit_to(Store& store, Request request) {
     return start_operation<typename Request::value>(

@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
-/// What the verbs of object_store for objects take and give; those for multipart uploads are in
-/// store/multipart_requests.hpp. All are aggregates for designated initialisers; a member that is
-/// left out means "the service's default". Names are UTF-8. `value` is what the verb gives.
+/// Requests and results of object_store's verbs for objects; those for multipart uploads are in
+/// store/multipart_requests.hpp. All are aggregates for designated initialisers; an omitted member
+/// is "the service's default". Names are UTF-8. `value` is the verb's result.
 ///
-/// `last_writer_wins` of a write: it survives failures although it has no condition. After a
-/// refusal (408, 5xx) it is sent again. After a lost reply the object is looked at first. What this
-/// call has made, or removed, is success. What is older than the call is replaced, by its
-/// generation. What is newer is another writer's and stays: the call fails with errc::aborted, or
-/// for a removal is done. Without it such a write is sent once (docs/retries.md).
+/// `last_writer_wins` of a write: it survives failures without a condition. After a refusal (408,
+/// 5xx) it is sent again. After a lost reply the object is checked. If this call made or removed
+/// it, that is success. If it is older than the call, it is replaced, by its generation. If it is
+/// newer, it belongs to another writer and stays: the call fails with errc::aborted; a removal
+/// succeeds. Without it such a write is sent once (docs/retries.md).
 namespace dataflux::inline DATAFLUX_ABI {
 
 struct list_page {
@@ -27,8 +27,8 @@ struct list_page {
   std::vector<std::string> prefixes{};
   /// Empty when this was the last page.
   std::string next_page_token{};
-  /// When the page was made, by the service's clock, which `created` and `updated` of objects are
-  /// by, too; to the second. Nothing where it does not tell.
+  /// When the page was made, by the service's clock, as `created` and `updated` of objects; to the
+  /// second. Nothing if unknown.
   std::optional<timestamp> served{};
 };
 
@@ -39,7 +39,7 @@ struct list_page_request {
   std::string bucket{};
   /// Only names that begin with it.
   std::string prefix{};
-  /// Names that contain it behind the prefix are folded into `prefixes`.
+  /// Names with this text behind the prefix are folded into `prefixes`.
   std::string delimiter{};
   /// Only names >= it; empty = from the start.
   std::string start_offset{};
@@ -52,8 +52,8 @@ struct list_page_request {
   std::uint32_t max_results{0};
   /// Objects whose name ends with the delimiter are listed as objects, too.
   bool include_trailing_delimiter{false};
-  /// Only names that match: '*' stops at '/', '**' does not, '?', '[..]', '{a,b}'. It is the
-  /// service that matches; memory_store answers unimplemented.
+  /// Only names that match: '*' stops at '/', '**' does not, '?', '[..]', '{a,b}'. The service
+  /// matches; memory_store returns unimplemented.
   std::string match_glob{};
   /// All generations of each name, the oldest first, not the live one alone. memory_store does so
   /// without a delimiter only.
@@ -91,8 +91,8 @@ struct read_summary {
   std::int64_t metageneration{0};
   /// HTTP attempts made, 1 when nothing went wrong.
   int attempts{0};
-  /// Those of them that the service refused for their rate: 429, or a reason that means the same. A
-  /// plain 503 is none.
+  /// Those of them that the service refused for their rate: 429, or an equivalent reason. A plain
+  /// 503 does not count.
   int refusals{0};
   /// The service decompressed the bytes on the way: see read_request::decode_gzip.
   bool decoded{false};
@@ -108,8 +108,8 @@ struct read_request {
   std::int64_t generation{0};
   preconditions conditions{};
   /// False: bytes as stored, whatever their encoding. True: an object stored with content_encoding
-  /// "gzip" comes decompressed by the service. Such a read has no known length and no checksum to
-  /// compare, and begins anew when it breaks off; hence for whole objects only.
+  /// "gzip" comes decompressed by the service. Such a read has no known length and no checksum, and
+  /// starts over when it breaks off; so it is for whole objects only.
   bool decode_gzip{false};
   call_limits limits{};
 };
@@ -147,8 +147,8 @@ struct compose_source {
   std::int64_t generation{0};
 };
 
-/// Concatenates 1-32 objects of the bucket, all of one storage class, into one; what it is composed
-/// of stays. Nothing but bytes is taken over from the sources (protocol.md 1.5).
+/// Concatenates 1-32 objects of the bucket, all of one storage class, into one; the sources stay.
+/// Only their bytes are used (protocol.md 1.5).
 struct compose_request {
   using value = object_metadata;
 
@@ -166,7 +166,7 @@ struct compose_request {
 };
 
 /// Renames an object within its bucket, in one step: at every moment exactly one of the two names
-/// has it. A new generation, with the same bytes and metadata (protocol.md 1.6).
+/// exists. The result is a new generation with the same bytes and metadata (protocol.md 1.6).
 struct move_request {
   using value = object_metadata;
 
@@ -177,18 +177,17 @@ struct move_request {
   preconditions source_conditions{};
   /// Of the object under the new name.
   preconditions conditions{};
-  /// The source's, where the caller knows it: tells whether the object found under the new name
-  /// after a lost reply is the one moved. Without it, a source_conditions.if_generation_match does;
-  /// with neither, and last_writer_wins, that the source is gone and the object is newer than the
-  /// call.
+  /// The source's, if the caller knows it: after a lost reply it tells whether the object under the
+  /// new name is the moved one. Without it source_conditions.if_generation_match does. With
+  /// neither, and last_writer_wins, the source must be gone, and the object newer than the call.
   std::optional<std::uint32_t> crc32c{};
   bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
   call_limits limits{};
 };
 
 /// Copies an object within the service: to another name, bucket, location, storage class or key.
-/// However large it is, the call ends when all of it is copied; the service does so in several
-/// requests, and what it has done is kept when one of them fails (protocol.md 1.6).
+/// The call ends when all of it is copied, which may take several requests; progress is kept when
+/// one of them fails (protocol.md 1.6).
 struct rewrite_request {
   using value = object_metadata;
 
@@ -198,8 +197,8 @@ struct rewrite_request {
   std::int64_t source_generation{0};
   std::string bucket{};
   std::string object{};
-  /// With any of these set the copy's are exactly these; with none they are the source's. The key
-  /// is not counted.
+  /// If any of these is set the copy has exactly these; otherwise the source's. The key does not
+  /// count.
   object_attributes attributes{};
   /// Bytes that one request copies at most, a multiple of 1 MiB; 0 = as the service likes.
   std::uint64_t max_bytes_per_request{0};
@@ -219,7 +218,7 @@ struct patch_request {
   std::string object{};
   /// 0 = the live one.
   std::int64_t generation{0};
-  /// Nothing = as it is; empty = removed. At least one member must say something.
+  /// Nothing = unchanged; empty = removed. At least one member must be set.
   std::optional<std::string> content_type{};
   std::optional<std::string> content_encoding{};
   std::optional<std::string> content_disposition{};
@@ -229,7 +228,7 @@ struct patch_request {
   std::optional<timestamp> custom_time{};
   /// Keys that are not named stay; a key without a value is removed.
   std::vector<std::pair<std::string, std::optional<std::string>>> metadata{};
-  /// if_metageneration_match is what makes it safe to repeat.
+  /// if_metageneration_match makes it safe to repeat.
   preconditions conditions{};
   bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
   call_limits limits{};

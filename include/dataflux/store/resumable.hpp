@@ -38,7 +38,7 @@ inline constexpr std::uint64_t greatest_object_size = 5ULL << 40U;
 /// Every chunk but the last is a multiple of it.
 inline constexpr std::size_t resumable_quantum = std::size_t{256} << 10U;
 
-/// An upload under way. url() is a secret: whoever has it can write the object, without any other
+/// An upload under way. url() is a secret: with it anybody can write the object, without other
 /// credentials. The library itself writes it nowhere: not into errors, logs or events.
 ///
 /// Errors: from_url() says its own.
@@ -50,7 +50,7 @@ inline constexpr std::size_t resumable_quantum = std::size_t{256} << 10U;
 /// Cost: a value of one pointer; copies are the same session.
 class resumable_session {
  public:
-  resumable_session() noexcept = default;  ///< none: valid() is false
+  resumable_session() noexcept = default;  ///< no session: valid() is false
   /// Takes up the upload of an earlier process. Errors: invalid_argument, without the URL.
   static result<resumable_session> from_url(std::string_view url, std::string_view bucket,
                                             std::string_view object);
@@ -100,13 +100,13 @@ struct resumable_progress {
   std::optional<object_metadata> object{};
 };
 
-/// Sends the bytes from `offset` on, and ends when the service keeps all of them: what it kept less
-/// of is sent again, and after a failure it is asked first. So a chunk is always safe to repeat,
+/// Sends the bytes from `offset` on, and ends when the service has all of them. Missing bytes are
+/// sent again, and after a failure the service is asked first. So a chunk is always safe to repeat,
 /// and a lost reply to the last one is resolved.
 ///
-/// Errors: not_found when the session is over (begin anew); failed_precondition for a condition
-/// that does not hold at the end; data_loss when the object made is not what was sent, or the
-/// service no longer keeps what comes before `offset`.
+/// Errors: not_found when the session is over (start another one). failed_precondition for a
+/// condition that does not hold at the end. data_loss when the object differs from the bytes sent,
+/// or when the service lost bytes before `offset`.
 struct resumable_chunk_request {
   using value = resumable_progress;
 

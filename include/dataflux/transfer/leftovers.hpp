@@ -12,30 +12,30 @@
 #include <string>
 #include <vector>
 
-/// What uploads and reads that were killed, or could not reach the service any more, have left in a
-/// bucket, where it is billed: finding it, and removing it.
+/// Finds and removes leftovers in a bucket, which are billed: of uploads and reads that were
+/// killed, or lost the service.
 namespace dataflux::inline DATAFLUX_ABI {
 
 enum class leftover_kind : std::uint8_t {
-  /// A multipart upload that was neither completed nor aborted, whoever began it.
+  /// A multipart upload that was neither completed nor aborted, of any program.
   upload,
-  /// Below temporary_objects_prefix: was uploaded and has not got its own name.
+  /// Below temporary_objects_prefix: uploaded, and not moved to its own name.
   temporary_object,
   /// Below composed_objects_prefix: was composed for a read (get_many_request::compose).
   composite,
 };
 
 enum class leftover_verdict : std::uint8_t {
-  stale,    ///< its time has passed: it is gone, or by find_leftovers() would be
+  stale,    ///< expired: it was removed, or with find_leftovers() would be
   young,    ///< may be in use, for all that is known of its age
-  foreign,  ///< lies below one of the prefixes and is none of ours: it is never removed
+  foreign,  ///< below one of the prefixes, but not dataflux's: never removed
   failed,   ///< could not be removed
 };
 
 struct leftover {
   leftover_kind kind{leftover_kind::upload};
   leftover_verdict verdict{leftover_verdict::foreign};
-  /// What an upload or a temporary object was going to be; of all else its name.
+  /// The intended name of an upload or a temporary object; otherwise its name.
   std::string target{};
   /// False: `target` is the beginning of a name that was too long to be kept, up to the end of a
   /// character.
@@ -49,7 +49,7 @@ struct leftover {
   std::uint64_t size{0};
   /// An object that was removed or replaced, in a bucket that keeps versions.
   bool noncurrent{false};
-  /// By the service's clock; nothing where it does not tell.
+  /// By the service's clock; nothing if unknown.
   std::optional<timestamp> began{};
   /// Why it was not removed, where that failed.
   std::optional<error> failure{};
@@ -71,7 +71,7 @@ struct leftovers_request {
   std::string prefix{};
   /// Lists open uploads and temporary objects.
   bool uploads{true};
-  /// Lists composites: only where `prefix` is empty, since they belong to no name.
+  /// Lists composites: only if `prefix` is empty, because they belong to no name.
   bool composites{true};
   /// Stale is what has this age; 0 = everything. Unset: composites whose own time has passed
   /// (compose_options::lifetime), and nothing else, since an upload may be somebody's at work.

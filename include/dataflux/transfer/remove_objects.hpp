@@ -53,10 +53,10 @@ struct removal_progress {
   std::span<const ended_removal> ended{};
 };
 
-/// What is to go: one of `prefix`, `rows`, `names`. With none of them nothing goes.
+/// What to remove: one of `prefix`, `rows`, `names`. With none of them nothing is removed.
 struct remove_objects_request {
   std::string bucket{};
-  /// All objects whose names begin with it; "" is the whole bucket, unset is none.
+  /// All objects whose names begin with it; "" is the whole bucket, unset is no object.
   std::optional<std::string> prefix{};
   /// The generations of a listing, such as a part of what fast_list() gave.
   object_columns rows{};
@@ -67,12 +67,12 @@ struct remove_objects_request {
   bool for_good{false};
   /// With `prefix`: only objects of this age, by the service's clock. Unset = of any age.
   std::optional<duration> older_than{};
-  /// Removes nothing, and tells what would be.
+  /// Removes nothing, and reports what would be.
   bool dry_run{false};
-  /// How many go at a time; 0 = 16.
+  /// How many are removed at a time; 0 = 16.
   std::size_t parallel{0};
-  /// How many failures the result names; all of them are counted, and told to `progress`.
-  /// 0 = 100.
+  /// How many failures the result names; all of them are counted, and passed to `progress`. 0 =
+  /// 100.
   std::size_t max_failures{0};
   /// Called on an executor of the store with those that have ended: some ten times a second, sooner
   /// when they are a thousand, and at the end. Must neither block nor throw.
@@ -87,18 +87,16 @@ struct remove_objects_request {
 ///     auto done = remove_objects(*client, {.bucket = "data", .prefix = "tmp/"});
 ///     for (const failed_removal& each : done.value().failures) report(each.name, each.why);
 ///
-/// Each object goes by its generation: what is written meanwhile stays, and the store may repeat a
-/// request whose reply was lost. An object that somebody else has removed counts as removed.
+/// Each object is removed by its generation: newer objects stay, and the store may repeat a request
+/// whose reply was lost. An object that is already gone counts as removed.
 ///
 /// Errors: invalid_argument before any request; those of the listing; cancelled and
-/// deadline_exceeded by the limits; and what the rest would meet, too: unauthenticated, and
-/// unavailable when no reply came. What was removed until then stays removed. All other failures of
-/// objects are in the result: failed_precondition when another generation has taken its place,
-/// not_found for a name that is none.
-/// Lifetime: the store outlives the call.
-/// Threads: any may call, and nothing happens inside of it. Blocking forms are not for completions.
-/// Cost: removals are free of charge (protocol.md 3.4). A listing is a request for each thousand
-/// objects; a name is one, too.
+/// deadline_exceeded by the limits; and failures that the rest would meet, too: unauthenticated,
+/// and unavailable when no reply came. All other failures of objects are in the result:
+/// failed_precondition when another generation has replaced it, not_found for a name without an
+/// object. Lifetime: the store outlives the call. Threads: any may call, and nothing happens inside
+/// of it. Blocking forms are not for completions. Cost: removals are free of charge (protocol.md
+/// 3.4). A listing is a request for each thousand objects; a name is one, too.
 result<removed_objects> remove_objects(object_store& store, remove_objects_request request);
 /// The same as an operation: cancel it, poll it, wait for it.
 operation<removed_objects> submit_remove_objects(object_store& store,

@@ -14,25 +14,25 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 /// The limits of a context. 0 = the default of each.
 struct transfer_options {
-  /// Most bytes that all streams hold together, from the start of a read until the reader has its
+  /// Most bytes that all streams hold together, from the start of a read until the reader takes its
   /// bytes.
   std::uint64_t memory_cap{256ULL << 20U};
-  /// Longest single read; longer pieces become parallel ones of equal size. At least 1.
+  /// Longest single read; longer pieces become parallel reads of equal size. At least 1.
   std::uint64_t slice{8ULL << 20U};
   concurrency_options concurrency{};
   hedge_options hedge{};
-  /// Most bytes that all uploads hold together, those that they have borrowed included: from when a
-  /// part is begun to be filled until the service has it. Beside writers that have all of it one
-  /// upload that goes on by itself, of a file, has a part more.
+  /// Most bytes that all uploads hold together, borrowed ones included: from the first byte of a
+  /// part until the service has it. If writers hold all of it, one upload of a file at a time has a
+  /// part beyond it.
   std::uint64_t upload_memory{256ULL << 20U};
 };
 
-/// What the streams of a context do now and have done. Some microseconds old.
+/// Counters of a context's streams. Some microseconds old.
 struct transfer_counters {
-  /// Under the cap: bytes read ahead, or being read. And the most that they ever were.
+  /// Under the cap: bytes read ahead or being read, and their maximum so far.
   std::uint64_t held{0};
   std::uint64_t peak_held{0};
-  /// Bytes that readers have and have not let go of; no part of `held`.
+  /// Bytes of items that readers hold; no part of `held`.
   std::uint64_t borrowed{0};
   std::size_t in_flight{0};          ///< reads
   std::size_t waiting{0};            ///< reads that wait for their turn
@@ -44,7 +44,7 @@ struct transfer_counters {
   std::uint64_t composites_left{0};  ///< of them: that could not be removed, or not for certain
   hedge_counters hedges{};
   network_estimate network{};
-  /// Under upload_memory: bytes that uploads hold, and the most that they ever did.
+  /// Under upload_memory: bytes that uploads hold, and their maximum so far.
   std::uint64_t upload_held{0};
   std::uint64_t upload_peak{0};
   std::uint64_t uploads{0};         ///< that ended well
@@ -55,27 +55,25 @@ namespace detail {
 struct transfer_state;
 }
 
-/// What all transfers of one client share: how many reads are in flight, who is asked again, and
-/// the memory that they may hold. One for each client and process is what pays: two contexts know
-/// nothing of each other.
+/// What all transfers of one client share: the number of reads in flight, hedging, and memory. Make
+/// one for each client and process: two contexts do not coordinate.
 ///
 ///     transfer_context context(*client);
 ///     getter items(context, {.bucket = "data"}, listing.objects.slice(first, count));
 ///
-/// Everything happens on one executor of the store, its strand. Streams take turns there: when a
-/// read may start, it is that of the stream that has waited longest.
+/// It runs on one executor of the store, its strand. Streams take turns: the next read is that of
+/// the stream with the fewest reads under way, and of equals the one that has waited longest.
 ///
-/// Errors: none by itself. In the child of a fork whatever begins on it fails at once with
-/// failed_precondition: the child makes a client and a context of its own.
+/// Errors: none by itself. In the child of a fork calls on it fail at once with
+/// failed_precondition: the child creates its own client and context.
 ///
-/// Lifetime: a handle: copies share, streams keep it alive. A store that is given as a reference
-/// outlives all of them; one that is given as a shared_ptr is kept as long as they last. Items need
-/// neither.
+/// Lifetime: a handle: copies share, streams keep it alive. A store given as a reference outlives
+/// all of them; they keep one given as a shared_ptr alive. Items need neither.
 ///
 /// Threads: all members from any thread.
 ///
 /// Cost: transfer_options::memory_cap for reads, and as much again as upload_memory for uploads;
-/// both are limits, taken as they are needed.
+/// both are limits, and memory is taken as needed.
 class transfer_context {
  public:
   explicit transfer_context(object_store& store, const transfer_options& options = {});

@@ -16,13 +16,13 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 /// Multipart uploads know no preconditions (protocol.md 2), so that one has to choose.
 enum class commit_mode : std::uint8_t {
-  /// Uploaded under a temporary name (temporary_objects_prefix), compared there, and then moved,
-  /// which is one step and takes a precondition: nobody ever sees a bad object, and of two writers
-  /// at once one fails. Needs permission to delete and to move, and two round trips more.
+  /// Uploaded under a temporary name (temporary_objects_prefix), compared there, and then moved, in
+  /// one step with a precondition. So a bad object is never visible, and of two concurrent writers
+  /// one fails. Needs permission to delete and to move, and two more round trips.
   staged,
   /// Uploaded under its own name. The precondition is checked just before the last request, and
-  /// a write of another in between is lost; an object that does not match its checksum is
-  /// seen by others until it is noticed.
+  /// another write in between is lost. An object that does not match its checksum is visible until
+  /// that is noticed.
   direct,
 };
 
@@ -40,33 +40,32 @@ struct upload_request {
   std::string bucket{};
   std::string object{};
   object_attributes attributes{};
-  /// How more than a part goes. A way that is not permitted is replaced, and reported: see
+  /// How more than a part is uploaded. A way that is not permitted is replaced and reported: see
   /// committed_object::fallback.
   commit_mode mode{commit_mode::staged};
   /// The generation that the object must have when it is replaced, 0 = it must not exist. Nothing =
-  /// as it is found when the upload is opened, which costs a request.
+  /// the one found when the upload is opened, which costs a request.
   std::optional<std::int64_t> if_generation_match{};
-  /// Added to the message of an already_exists: what the caller may do then.
+  /// Added to the message of an already_exists: what the user may do then.
   std::string advice_if_it_exists{};
-  /// Added to the message where another has removed what was uploaded, while it was.
+  /// Added to the message if another program removed the upload meanwhile.
   std::string advice_if_it_is_removed{};
   /// See part_plan_options.
   std::uint64_t part_size{0};
   std::optional<std::uint64_t> size_hint{};
-  /// Is told by on_log() of what is done in another way than asked for, and of what could not be
-  /// removed. Outlives the upload.
+  /// Its on_log() reports replaced ways of uploading, and failed removals. Outlives the upload.
   dataflux::observer* observer{nullptr};
-  /// For the whole of it, from open to the end of commit. Cleaning up is not bound by them.
+  /// For the whole upload, from open to the end of commit. Cleanup is not bound by them.
   call_limits limits{};
 };
 
-/// An upload that has ended well.
+/// A successful upload.
 struct committed_object {
   object_metadata object{};
   upload_path path{upload_path::insert};
   /// Of a multipart upload; inserts and resumable uploads are direct and take preconditions.
   commit_mode mode{commit_mode::staged};
-  /// Why it did not go as asked; empty when it did.
+  /// Why another way was used; empty if none was.
   std::string fallback{};
   /// All bytes in order, as they were sent.
   std::vector<part_checksum> parts{};

@@ -24,6 +24,7 @@
 /// - doubling each second when 3 s (up to 6 s at rates below 10/s) have passed without a rejection,
 ///   0.25 s until a limit has been met a second time;
 /// - after 10 s without one nothing is held back any more.
+///
 /// The number of requests in flight is limited in the same steps, never below what the rate starts
 /// in a second: it protects a service whose limit is on concurrency while requests take seconds.
 ///

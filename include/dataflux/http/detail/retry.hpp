@@ -143,6 +143,7 @@ class retry_budget {
 /// - A throttled request goes back to pacing; from its second rejection in a row on it also waits
 ///   its own backoff. Counts against the time limits only.
 /// - The first refusal that another signature may mend asks for one, the second stops.
+///
 /// Cost: some nanoseconds, no allocation.
 retry_decision decide(const retry_policy& policy, retry_state& state,
                       const attempt_outcome& outcome, time_point now, double uniform,

@@ -48,10 +48,9 @@ struct network_estimate {
 ///   flight, a fifth less is tried. It is kept if it costs no more than 3 % of goodput. Only
 ///   rejections bring the limit below 16.
 /// - After that it rests for eight windows, within 0.5 to 4 s, and then tries again.
-/// - A rejection (429, or another sign of the same; a plain 503 is none) takes a fifth away. Then
-/// it rests for
-///   1 s, or for 2 s and 4 s when rejections go on. A rejection of a request from before the last
-///   cut changes nothing: so there is one cut per round trip.
+/// - A rejection (429 or an equivalent; a plain 503 does not count) takes a fifth away. Then it
+///   rests for 1 s, or for 2 s and 4 s when rejections go on. A rejection of a request from before
+///   the last cut changes nothing: so there is one cut per round trip.
 ///
 /// A window in which less was in flight than was allowed says nothing and changes nothing: then the
 /// reader, or memory, is the limit. Only the next step is smaller: one that is too large makes a

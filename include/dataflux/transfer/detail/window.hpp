@@ -88,6 +88,7 @@ enum class window_fit : std::uint8_t {
 /// - Windows that are waited for are served in the order in which the waiting began.
 /// - An item that has a part of its memory gets the rest before a later one gets any. Once it is
 ///   waited for it stands in line for it. Those in line behind the first lose their part to that.
+///
 /// A single window revokes nothing unless an item is larger than guessed.
 ///
 ///     for (;;) switch (window_step s = window.next(connections_are_free()); s.what) {
