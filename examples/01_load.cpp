@@ -1,4 +1,4 @@
-/// 01: reads every object below a prefix through one window, as a training loop does.
+/// 01: lists a prefix and reads every object below it, as a training loop does.
 ///
 ///     01_load BUCKET PREFIX
 

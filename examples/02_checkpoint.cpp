@@ -1,5 +1,5 @@
-/// 02: a checkpoint written while it is being made, and read back: in order, from anywhere, and all
-/// of it at once. It appears by commit() alone, whole and verified; Ctrl-C leaves nothing behind.
+/// 02: writes a checkpoint as a stream and reads it back: in order, from anywhere, and all at once.
+/// It appears only by commit(), whole and verified; Ctrl-C leaves nothing behind.
 ///
 ///     02_checkpoint BUCKET OBJECT
 

@@ -1,6 +1,6 @@
-/// 03: sharded state: shards written at once, committed together, refused when they are not whole,
-/// restored and compared; then only the newest set is kept. Ranks in different processes do the
-/// same: their records travel as text.
+/// 03: sharded state: writes shards in parallel, commits them together, restores and compares them,
+/// and keeps only the newest set. Ranks in different processes do the same: they pass their records
+/// as text.
 ///
 ///     03_checkpoint_set BUCKET PREFIX
 

@@ -1,5 +1,5 @@
-/// 04: one huge object by ranges in parallel: into memory, and into a file that a second run would
-/// go on with if the first one broke off.
+/// 04: reads one huge object by parallel ranges: into memory, and into a file. If that breaks off,
+/// a second run resumes it.
 ///
 ///     04_one BUCKET OBJECT FILE
 

@@ -1,9 +1,9 @@
-/// 05: lists the objects of a bucket, by many calls at a time where there are many.
+/// 05: lists the objects of a bucket by parallel calls.
 ///
 ///     05_list BUCKET [PREFIX]
 ///
-/// Credentials are found as gcloud's own libraries find them (Application Default Credentials);
-/// with STORAGE_EMULATOR_HOST set, an emulator is asked and none are needed.
+/// Credentials are Application Default Credentials. With STORAGE_EMULATOR_HOST set it uses that
+/// emulator, without credentials.
 
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>

@@ -1,4 +1,4 @@
-/// 06: saves a listing once, for jobs that start without listing; then tells what has changed.
+/// 06: saves a listing for jobs that start without listing; later runs show what has changed.
 ///
 ///     06_manifest BUCKET PREFIX FILE
 ///

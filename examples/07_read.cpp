@@ -1,4 +1,4 @@
-/// 07: reads many objects at once into memory of one's own, each checked by CRC32C.
+/// 07: reads many objects at once into its own memory, each checked by CRC32C.
 ///
 ///     07_read BUCKET NAME...
 

@@ -1,5 +1,5 @@
-/// 08: reads one large object in ranges, in parallel, into one piece of memory, and checks the
-/// whole by joining the checksums of the ranges: no byte is checked twice.
+/// 08: reads one large object by parallel ranges into one piece of memory. It checks the whole by
+/// joining the checksums of the ranges, so that no byte is checked twice.
 ///
 ///     08_ranges BUCKET NAME [RANGE_SIZE]
 

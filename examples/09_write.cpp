@@ -1,5 +1,5 @@
-/// 09: writes small objects: one that must not exist yet, then a change that must not run over
-/// somebody else's; and removes it.
+/// 09: creates a small object that must not exist yet, changes it only if nobody else has, and
+/// removes it.
 ///
 ///     09_write BUCKET NAME
 

@@ -1,5 +1,5 @@
-/// 10: writes a stream of unknown length, and goes on after a break where the service says it got
-/// to, as another process would that knows the session's URL.
+/// 10: writes a stream of unknown length. After a break it asks the service for the position and
+/// resumes, as another process can that knows the session's URL.
 ///
 ///     10_resumable BUCKET NAME MIB
 

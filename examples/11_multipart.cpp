@@ -1,5 +1,5 @@
-/// 11: writes a large object in parts, in parallel. An upload that is not completed must be
-/// aborted: its parts are invisible, and billed for ever.
+/// 11: writes a large object in parallel parts. Abort an upload that is not completed: its parts
+/// are invisible, and billed for ever.
 ///
 ///     11_multipart BUCKET NAME MIB
 

@@ -1,12 +1,11 @@
-/// 12: says who one is. Without a word a client searches for Application Default Credentials, as
-/// the other examples do: GOOGLE_APPLICATION_CREDENTIALS, gcloud's login, the machine's own
-/// account.
+/// 12: chooses credentials. By default a client searches for Application Default Credentials:
+/// GOOGLE_APPLICATION_CREDENTIALS, gcloud's login, the machine's own account.
 ///
-///     12_credentials BUCKET default           those, said aloud
+///     12_credentials BUCKET default           those, explicitly
 ///     12_credentials BUCKET file KEY_FILE     a service account's or an authorized user's file
 ///     12_credentials BUCKET anonymous         public data
 ///
-/// ENDPOINT, when it is set, is asked instead of the service; CA_FILE says whom it is trusted by.
+/// The variable ENDPOINT replaces the service's address, CA_FILE the trusted authorities.
 
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/gcs/client.hpp>

@@ -1,5 +1,5 @@
-/// 13: sees what the library does: an observer is told of every request, retry and log line, and a
-/// client counts. The library itself never prints.
+/// 13: shows what the library does: an observer receives every request, retry and log line, and a
+/// client has counters. The library itself never prints.
 ///
 ///     13_events BUCKET NAME
 

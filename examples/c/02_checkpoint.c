@@ -1,4 +1,4 @@
-/* 02: saves 64 MiB by a writer, and reads it back by ranges into other memory.
+/* 02: saves 64 MiB by a writer, and reads them back by ranges into other memory.
  *
  *     c_02_checkpoint BUCKET OBJECT */
 #include <dataflux.h>

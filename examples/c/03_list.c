@@ -1,9 +1,9 @@
-/* 03: lists the objects of a bucket, by many calls at a time, and prints them from columns.
+/* 03: lists the objects of a bucket by parallel calls, and prints them from columns.
  *
  *     c_03_list BUCKET [PREFIX]
  *
- * Credentials are found as gcloud's own libraries find them (Application Default Credentials);
- * with STORAGE_EMULATOR_HOST set, an emulator is asked and none are needed. */
+ * Credentials are Application Default Credentials. With STORAGE_EMULATOR_HOST set it uses that
+ * emulator, without credentials. */
 #include <dataflux.h>
 
 #include <stdio.h>

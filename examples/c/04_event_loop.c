@@ -1,8 +1,8 @@
-/* 04: an event loop of its own: poll(2) waits for answers and for lines of the standard input.
+/* 04: an event loop: poll(2) waits for results and for lines of the standard input.
  *
  *     c_04_event_loop BUCKET < NAMES
  *
- * Each line is the name of an object; what is known of it is printed as soon as it is there. */
+ * Each line is the name of an object; its metadata is printed as soon as it arrives. */
 #include <dataflux.h>
 
 #include <poll.h>

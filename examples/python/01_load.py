@@ -1,8 +1,8 @@
-"""01: reads every object below a prefix through one window, as a training loop does.
+"""01: lists a prefix and reads every object below it, as a training loop does.
 
     01_load.py gs://BUCKET/PREFIX
 
-An object that cannot be read does not end the others: on_error says what becomes of it.
+An object that cannot be read does not end the others: on_error decides what happens to it.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""02: the state of many processes, committed together: complete, or not there.
+"""02: saves the state of many processes in one commit: complete, or not there.
 
     02_checkpoint_set.py gs://BUCKET/RUN/STEP
 """

@@ -1,4 +1,4 @@
-"""03: lists the objects below a prefix, by many calls at a time.
+"""03: lists the objects below a prefix by parallel calls.
 
     03_list.py gs://BUCKET/PREFIX
 """

@@ -1,4 +1,4 @@
-"""04: an object as a file. It appears when the file is closed, whole, or not at all.
+"""04: writes and reads an object as a file. It appears whole when the file is closed, or not at all.
 
     04_files.py gs://BUCKET/NAME
 """

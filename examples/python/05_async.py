@@ -1,4 +1,4 @@
-"""05: many calls at once on an event loop; a task that is cancelled cancels its call.
+"""05: many calls at once on an event loop; cancelling a task cancels its call.
 
     05_async.py gs://BUCKET/PREFIX
 """

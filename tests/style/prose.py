@@ -3,8 +3,8 @@
 
     tests/style/prose.py [--root DIR] [FILE...]
 
-It reads README.md, HACKING.md, docs/*.md but protocol.md, dataflux.h and the public headers, or the
-files that are named. A finding is a sentence of more than 40 words, a phrase of AVOIDED, or a torn
+It reads README.md, HACKING.md and the pages beside parts of the tree, docs/*.md but protocol.md,
+dataflux.h and the public headers, or the files that are named. A finding is a sentence of more than 40 words, a phrase of AVOIDED, or a torn
 list: a line of an item that does not stand below its text, as a formatter leaves it. Code and
 headings are no prose; an item of a list and a cell of a table are paragraphs of their own. It prints
 one finding a line, `file:line: what`; exit status 1 if there is any. A reader decides the rest.
@@ -30,6 +30,8 @@ AVOIDED = {
     r"sees? to (?:it|that)": "handles, ensures",
     r"in his turn|of one's own": "use a noun",
 }
+PAGES = ("README.md", "HACKING.md", ".ci/README.md", "c_api/README.md", "python/HACKING.md",
+         "python/README.md", "python-compat/README.md", "tests/README.md")
 PHRASE = re.compile(r"\b(?:" + "|".join(AVOIDED) + r")(?!\w)", re.IGNORECASE)
 ITEM = re.compile(r"(\s*)(?:([-*])|\d{1,2}\.) +")
 SPACE = re.compile(r"\s")
@@ -139,7 +141,7 @@ def findings(name, prose):
 
 
 def pages(root):
-    yield from (root / name for name in ("README.md", "HACKING.md"))
+    yield from (root / name for name in PAGES)
     yield from (page for page in sorted((root / "docs").glob("*.md")) if page.name != "protocol.md")
     yield root / "c_api/include/dataflux.h"
     for header in sorted((root / "include/dataflux").rglob("*.hpp")):
