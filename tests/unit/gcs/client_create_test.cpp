@@ -3,6 +3,7 @@
 
 #include <support/catch.hpp>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,22 @@ TEST_CASE("client: a quota project that credentials bring is looked at, too (men
   CHECK(made.error().code() == dataflux::errc::invalid_argument);
   CHECK(gcs::client::create(
       {.credentials = credentials_with("a"), .endpoint = "https://storage.example"}));
+}
+
+TEST_CASE("client: credentials that were given are kept to its end, used or not", "[gcs]") {
+  for (const bool emulator : {false, true}) {
+    CAPTURE(emulator);
+    auto given = dataflux::auth::make_set_tokens();
+    const std::weak_ptr<const dataflux::auth::credentials> seen = given;
+    auto client = dataflux::gcs::client::create(
+                      {.credentials = std::move(given),
+                       .endpoint = emulator ? "http://localhost:1" : "https://service.test",
+                       .emulator = emulator})
+                      .value();
+    CHECK_FALSE(seen.expired());
+    client.reset();
+    CHECK(seen.expired());
+  }
 }
 
 }  // namespace client_create_test

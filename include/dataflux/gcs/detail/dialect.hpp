@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/auth/detail/token_flow.hpp>
 #include <dataflux/gcs/detail/endpoint.hpp>
 #include <dataflux/gcs/detail/repeat_rules.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
@@ -24,6 +25,9 @@ class dialect final : public service::dialect {
     std::string project{};
     /// Whether tokens of the application's may go to this endpoint.
     bool takes_tokens{true};
+    /// As the client's options had them, whether they are used or not. Who gives them may have them
+    /// hold what must live as long as the client's last call.
+    auth::credentials_ptr given{};
   };
 
   dialect(gcs::endpoint where, settings how) : where_(std::move(where)), how_(std::move(how)) {}

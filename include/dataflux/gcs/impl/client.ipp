@@ -126,7 +126,8 @@ inline ref<client_core> make_core(const client_options& o, destination to,
   dialect::settings how{.user_project = o.user_project,
                         .quota_project = quota_project_of(o, to.credentials),
                         .project = project_of(o, to.credentials),
-                        .takes_tokens = !to.where.is_emulator() || o.tokens_to_emulator};
+                        .takes_tokens = !to.where.is_emulator() || o.tokens_to_emulator,
+                        .given = o.credentials};
   auto who = std::make_unique<service::bearer_signer>(
       std::move(to.credentials), *transport, auth::token_cache_options{.observer = o.observer});
   return ref<client_core>::adopt(new client_core(
