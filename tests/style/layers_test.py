@@ -160,7 +160,7 @@ class Layers(unittest.TestCase):
         self.refused(many | {page: "#pragma once\n" + lines}, page, "21 includes")
 
     def test_public_headers_are_few(self):
-        many = {f"include/dataflux/n{i}.hpp": "#pragma once\n" for i in range(41)}
+        many = {f"include/dataflux/n{i}.hpp": "#pragma once\n" for i in range(layers.MOST_PUBLIC_HEADERS)}
         self.refused(many, "include/dataflux:1", "public headers; at most")
         twin = {"include/dataflux/http/characters.hpp": "#pragma once\n"}
         self.refused(twin, "include/dataflux/http/characters.hpp", "of this name, too")
