@@ -95,9 +95,7 @@ def verbs():
     """(module, name, functions, whether it is one call) of each verb of Client's mixins; overloads
     belong together, and the last function is the one with a body."""
     client = Module("_client")
-    for base in client.of_class("Client").bases:
-        if base.id == "Core":
-            continue
+    for base in client.of_class("Verbs").bases:
         module = Module(client.imports[base.id][0].lstrip("."))
         found = {}
         mixin = module.of_class(base.id)
@@ -117,7 +115,7 @@ def of_async():
     found = {}
     parts = [(module, node)]
     for base in node.bases:
-        if isinstance(base, ast.Name) and base.id != "Core":
+        if isinstance(base, ast.Name) and base.id not in ("Core", "Verbs"):
             mixin = Module(module.imports[base.id][0].lstrip("."))
             parts.append((mixin, mixin.of_class(base.id)))
     for source, part in parts:

@@ -11,7 +11,7 @@ import pytest
 import dataflux
 from dataflux._calls import Call
 from dataflux._library import Pointer, addressof, byref, library
-from dataflux._objects import object_options
+from dataflux._object import object_options
 from loops import at_once, run, until  # noqa: F401, a fixture
 
 anyio = pytest.importorskip("anyio")
@@ -325,13 +325,3 @@ def test_without_an_event_loop_it_says_so(opened, bucket):
         made = client.stat(bucket("x"))
         with pytest.raises(RuntimeError, match="event loop"):
             made.send(None)
-
-
-def test_each_verb_that_waits_is_a_coroutine_function():
-    """For frameworks that look: what is called without it would never be awaited."""
-    import inspect
-
-    gives = {"get_many", "list_batches", "checkpoint_set", "metrics", "prometheus", "close"}
-    for name, verb in inspect.getmembers(dataflux.AsyncClient, inspect.isfunction):
-        if not name.startswith("_"):
-            assert inspect.iscoroutinefunction(verb) == (name not in gives), name

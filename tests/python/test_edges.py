@@ -105,7 +105,7 @@ def test_what_is_shown(client, bucket, listed):
             stream.close()
 
     asyncio.run(main())
-    from dataflux._rows import RowFeed
+    from dataflux._listing import RowFeed
 
     assert repr(RowFeed(listed, [array("Q", [0])])) == f"<dataflux.RowFeed of gs://{bucket.name}: 0 rows so far>"
 
@@ -374,7 +374,6 @@ def test_the_url_of_a_member_that_a_task_writes_names_its_object(client, bucket)
 # -- What comes later ------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True, reason="verbs of AsyncClient are no coroutine functions yet")
 def test_verbs_of_tasks_are_coroutine_functions():
     import inspect
     from unittest.mock import create_autospec
@@ -424,7 +423,6 @@ def test_a_listing_of_a_task_is_closed_aside(client, listed):
     assert threading.get_ident() not in freed
 
 
-@pytest.mark.xfail(strict=True, reason="readlines(hint) of tasks ends when the hint is reached")
 def test_readlines_of_a_task_end_where_those_of_files_do(client, bucket):
     bucket.put("x", b"123\n456\n789\n")
 

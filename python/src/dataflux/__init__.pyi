@@ -21,16 +21,6 @@ from ._async_files import AsyncFileReader as AsyncFileReader
 from ._async_files import AsyncFileWriter as AsyncFileWriter
 from ._async_files import AsyncTextFileReader as AsyncTextFileReader
 from ._async_files import AsyncTextFileWriter as AsyncTextFileWriter
-from ._async_get_many import AsyncGetMany as AsyncGetMany
-from ._async_list import AsyncListStream as AsyncListStream
-from ._async_manifest import AsyncManifest as AsyncManifest
-from ._async_reader import AsyncReader as AsyncReader
-from ._async_sets import AsyncCheckpointSet as AsyncCheckpointSet
-from ._async_sets import AsyncMemberFile as AsyncMemberFile
-from ._async_sets import AsyncMemberReader as AsyncMemberReader
-from ._async_sets import AsyncMemberWriter as AsyncMemberWriter
-from ._async_sets import AsyncSetReader as AsyncSetReader
-from ._async_writer import AsyncWriter as AsyncWriter
 from ._buckets import Bucket as Bucket
 from ._client import Client as Client
 from ._client import client as client
@@ -50,15 +40,19 @@ from ._errors import UnauthenticatedError as UnauthenticatedError
 from ._errors import UnavailableError as UnavailableError
 from ._file_reader import FileReader as FileReader
 from ._file_writer import FileWriter as FileWriter
+from ._get_many import AsyncGetMany as AsyncGetMany
 from ._get_many import GetMany as GetMany
 from ._items import Item as Item
-from ._list import ListStream as ListStream
 from ._listing import Listing as Listing
 from ._listing import Row as Row
+from ._listing import RowFeed as RowFeed
+from ._listing import Rows as Rows
+from ._manifest import AsyncManifest as AsyncManifest
 from ._manifest import Changes as Changes
 from ._manifest import Manifest as Manifest
 from ._manifest import compare as compare
 from ._object import Object as Object
+from ._reader import AsyncReader as AsyncReader
 from ._reader import Reader as Reader
 from ._reports import CopiedFolder as CopiedFolder
 from ._reports import DownloadedFile as DownloadedFile
@@ -66,9 +60,10 @@ from ._reports import Leftover as Leftover
 from ._reports import Leftovers as Leftovers
 from ._reports import RemovedObjects as RemovedObjects
 from ._reports import UploadedFile as UploadedFile
-from ._rows import RowFeed as RowFeed
-from ._rows import Rows as Rows
 from ._sampler import Sampler as Sampler
+from ._set_members import AsyncMemberFile as AsyncMemberFile
+from ._set_members import AsyncMemberReader as AsyncMemberReader
+from ._set_members import AsyncMemberWriter as AsyncMemberWriter
 from ._set_members import MemberFile as MemberFile
 from ._set_members import MemberReader as MemberReader
 from ._set_members import MemberWriter as MemberWriter
@@ -77,9 +72,14 @@ from ._set_reports import Member as Member
 from ._set_reports import RemovedSets as RemovedSets
 from ._set_reports import SetInfo as SetInfo
 from ._set_reports import Sets as Sets
+from ._sets import AsyncCheckpointSet as AsyncCheckpointSet
+from ._sets import AsyncSetReader as AsyncSetReader
 from ._sets import CheckpointSet as CheckpointSet
 from ._sets import SetReader as SetReader
 from ._text_file_writer import TextFileWriter as TextFileWriter
+from ._verbs_list import AsyncListStream as AsyncListStream
+from ._verbs_list import ListStream as ListStream
+from ._writer import AsyncWriter as AsyncWriter
 from ._writer import Writer as Writer
 
 __version__: str

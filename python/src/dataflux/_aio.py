@@ -6,11 +6,11 @@ from functools import wraps
 
 from ._async_files import AsyncFileVerbs
 from ._calls import Call, watched
-from ._client import Client, Core, named_init
+from ._client import Core, Verbs, named_init
 from ._driver import awaited as run_body
 from ._driver import left
 from ._errors import UnauthenticatedError
-from ._list import ListStream, list_options
+from ._verbs_list import ListStream, list_options
 from ._loops import current
 from ._manifest import opening_manifest
 from ._place import prefix_place
@@ -24,22 +24,21 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from ._async_get_many import AsyncGetMany
-    from ._async_list import AsyncListStream
-    from ._async_manifest import AsyncManifest
-    from ._async_reader import AsyncReader
-    from ._async_sets import AsyncCheckpointSet, AsyncSetReader
-    from ._async_writer import AsyncWriter
     from ._attributes import Attributes
+    from ._get_many import AsyncGetMany
+    from ._verbs_list import AsyncListStream
+    from ._manifest import AsyncManifest
+    from ._reader import AsyncReader
+    from ._sets import AsyncCheckpointSet, AsyncSetReader
+    from ._writer import AsyncWriter
     from ._items import Request
-    from ._listing import Listing
-    from ._rows import RowFeed, Rows
+    from ._listing import Listing, RowFeed, Rows
     from ._manifest import Target
     from ._object import Place
     from ._progress import Progress
 
 
-class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
+class AsyncClient(Core, AsyncFileVerbs, Verbs):
     """A client of Google Cloud Storage for programs with an event loop: of asyncio, of uvloop, of
     trio, and so of anyio. It has Client's methods and their arguments; each gives a coroutine, but
     list_batches() and get_many() asynchronous iterators, and checkpoint_set() what sends nothing.
@@ -94,10 +93,10 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
 
         Arguments, Raises: as of Client.reader().
         """
-        from ._async_reader import AsyncReader
+        from ._reader import AsyncReader
 
         made = AsyncReader(self, url, generation, block, cache, timeout)
-        await made._handle()
+        await self._run(made._opened())
         return made
 
     async def writer(self, url: Place, *, if_generation_match: int | None = None, size_hint: int = 0,
@@ -110,12 +109,13 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
 
         Arguments, Raises: as of Client.writer().
         """
-        from ._async_writer import AsyncWriter
         from ._attributes import ATTRIBUTES, attributes, taken
+        from ._writer import AsyncWriter, opening
 
         taken(how, "writer", ATTRIBUTES)
-        return await AsyncWriter(self, url)._open(attributes(**how), if_generation_match, size_hint,
-                                                  part_size, timeout)
+        made = AsyncWriter(self, url)
+        return await self._run(made._opened(opening(
+            *made._of, attributes(**how), if_generation_match, size_hint, part_size, timeout)))
 
     def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,
                      end: str | None = None, delimiter: str | None = None, glob: str | None = None,
@@ -132,7 +132,7 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
 
         Arguments, Raises: as of Client.list_batches(). It begins at once.
         """
-        from ._async_list import AsyncListStream
+        from ._verbs_list import AsyncListStream
 
         place = prefix_place(url)
         return AsyncListStream(ListStream(self, list_options(place, locals()),
@@ -151,8 +151,7 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
         Arguments, Raises: as of Client.get_many(). It begins at once; an iterable of requests is
         gone on with whenever a batch is asked for, and must not block.
         """
-        from ._async_get_many import AsyncGetMany
-        from ._get_many import GetMany
+        from ._get_many import AsyncGetMany, GetMany
 
         return AsyncGetMany(GetMany(self, requests, order=order, on_error=on_error, compose=compose,
                                     batch=batch, timeout=timeout, progress=progress))
@@ -162,7 +161,7 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
 
         Arguments: as of Client.checkpoint_set().
         """
-        from ._async_sets import AsyncCheckpointSet
+        from ._sets import AsyncCheckpointSet
 
         return AsyncCheckpointSet(self, url, timeout)
 
@@ -171,7 +170,7 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
 
         Raises: NotFoundError when there is none.
         """
-        from ._async_sets import AsyncSetReader
+        from ._sets import AsyncSetReader
 
         found: AsyncSetReader = await self._run(opening_latest(self, url, timeout, AsyncSetReader))
         return found
@@ -181,7 +180,7 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
 
         Arguments, Raises: as of Client.open_manifest().
         """
-        from ._async_manifest import AsyncManifest
+        from ._manifest import AsyncManifest
 
         found: AsyncManifest = await self._run(opening_manifest(self, target, timeout,
                                                                 AsyncManifest))
@@ -218,7 +217,7 @@ _COROUTINE = 0x80  # inspect.CO_COROUTINE: importing that costs milliseconds
 
 def _verbs_of(kind):
     """Makes coroutine functions of the verbs that a class has of Client, and that wait."""
-    for name in {name for base in Client.__bases__[1:] for name in vars(base)
+    for name in {name for base in Verbs.__bases__ for name in vars(base)
                  if not name.startswith("_")}:
         verb = getattr(kind, name)
         own = name in vars(kind) or verb.__code__.co_flags & _COROUTINE

@@ -1,26 +1,24 @@
 """Types of AsyncClient, by python/stubs.py of the sources of Client's verbs."""
 
 from ._async_files import AsyncFileReader, AsyncFileWriter, AsyncTextFileReader, AsyncTextFileWriter
-from ._async_get_many import AsyncGetMany
-from ._async_list import AsyncListStream
-from ._async_manifest import AsyncManifest
-from ._async_reader import AsyncReader
-from ._async_sets import AsyncCheckpointSet, AsyncSetReader
-from ._async_writer import AsyncWriter
 from ._attributes import Attributes, Conditions, HowToCompose, HowToCopy, HowToMove, HowToPatch, HowToPut, HowToUpload
 from ._buckets import Bucket
 from ._credentials import Credentials
 from ._file import HowToRead, HowToWrite
+from ._get_many import AsyncGetMany
 from ._items import Request
 from ._lent import Bytes
-from ._listing import Listing
-from ._manifest import Target
+from ._listing import Listing, RowFeed, Rows
+from ._manifest import AsyncManifest, Target
 from ._object import Object, Place
 from ._progress import Progress
+from ._reader import AsyncReader
 from ._reports import CopiedFolder, DownloadedFile, Leftovers, RemovedObjects, UploadedFile
-from ._rows import RowFeed, Rows
 from ._set_reports import RemovedSets, Sets
+from ._sets import AsyncCheckpointSet, AsyncSetReader
 from ._transfer import Path
+from ._verbs_list import AsyncListStream
+from ._writer import AsyncWriter
 from collections.abc import Sequence
 import os
 from types import EllipsisType

@@ -9,9 +9,6 @@ from collections import deque
 from functools import partial
 from math import inf
 
-from ._async_reader import AsyncReader
-from ._async_writer import abort_quietly
-from ._client import Client
 from ._errors import CancelledError, PreconditionError
 from ._file import UNSEEN, asked, exists, only_new
 from ._file_reader import BUFFER, READ_AHEAD, FileReader
@@ -19,8 +16,9 @@ from ._handles import cancel
 from ._lent import Lent
 from ._loops import aside, current
 from ._place import count_of
-from ._reader import Reader
-from ._writer import Guard, not_committed
+from ._reader import AsyncReader, Reader
+from ._wait import Blocking
+from ._writer import Guard, abort_in_task, not_committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +27,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer, Self, Unpack
 
-    from ._async_writer import AsyncWriter
     from ._file import HowToRead, HowToWrite
     from ._object import Object, Place
+    from ._writer import AsyncWriter
 
 
 class AsyncFile:
@@ -124,11 +122,8 @@ class _UnderWay(dict):
         return super().pop(tag, default)
 
 
-class _OnThreads:
+class _OnThreads(Blocking):
     """An AsyncClient as the threads of one file use it: calls block, until stop() ends them."""
-
-    _run = Client._run
-    _made = Client._made
 
     def __init__(self, client):
         self._client = client
@@ -148,12 +143,12 @@ class _BlockingReader(Reader):
     """The object that an AsyncReader has open, for threads."""
 
     def __init__(self, client, reader):
-        self._of_tasks, self._client, self._of = reader, client, reader._of
-        self._reader, self._process = reader._reader, reader._process
-        self._options, self._size, self._closed = reader._options, reader.size, False
+        self._of_tasks = reader
+        self._of_object(client, reader._of, reader._options)
+        self._reader, self._opened_by, self._size = reader._reader, reader._opened_by, reader.size
 
-    def _open(self):
-        self._opened(self._client._run(self._of_tasks._opening()))
+    def _opening(self):
+        return self._of_tasks._opening()
 
 
 class AsyncReadFile(AsyncFile):
@@ -491,7 +486,7 @@ class AsyncWrittenFile(AsyncFile):
         try:
             return await self._writer.commit()
         except BaseException as why:
-            await abort_quietly(self._writer, why)
+            await abort_in_task(self._writer, why)
             raise
 
     async def abort(self) -> None:
@@ -512,12 +507,12 @@ class AsyncWrittenFile(AsyncFile):
         if passing is None:
             await self.commit()
         else:
-            await abort_quietly(self._writer, passing)
+            await abort_in_task(self._writer, passing)
             not_committed(self.url, f"close() was called while {passing!r} was handled")
 
     async def __aexit__(self, kind: object, value: object, traceback: object) -> None:
         if kind is not None:
-            await abort_quietly(self._writer, value)
+            await abort_in_task(self._writer, value)
         elif not self.closed:
             await self.commit()
 

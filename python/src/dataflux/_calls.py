@@ -13,6 +13,20 @@ from . import _abi, _errors
 from ._handles import ErrorHandle, OperationHandle
 from ._library import Pointer, byref, library
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    class Caller(Protocol):
+        """What makes calls: a Client or an AsyncClient, for those that both of them make."""
+
+        _under_way: dict[int, Any]
+
+        def _handle(self) -> Any: ...
+        def _handle_for_stream(self, queue: Any) -> Any: ...
+        def _checked(self, status: int, error: Any) -> None: ...
+        def _run(self, work: Any, progress: Any = None, told: Any = None) -> Any: ...
+
 # A dataflux_record, as the struct module reads it; pointers are numbers.
 RECORD = "".join(letter for _, letter in _abi.STRUCTS["record"]).replace("P", "Q")
 RECORD_SIZE = calcsize(RECORD)

@@ -8,24 +8,22 @@ from weakref import WeakSet
 
 from . import _abi, _events, _threads
 from ._buckets import BucketVerbs
-from ._calls import Call, checked, watched
-from ._driver import left
-from ._driver import run as run_body
-from ._errors import PreconditionError, UnauthenticatedError, taken
+from ._calls import checked, watched
+from ._errors import PreconditionError, taken
 from ._file import FileVerbs
 from ._get_many import GetManyVerbs
 from ._handles import ClientHandle, ErrorHandle
 from ._leftovers import LeftoverVerbs
 from ._library import byref, library, struct
-from ._list import ListVerbs
+from ._verbs_list import ListVerbs
 from ._manifest import ManifestVerbs
 from ._metrics import MetricsVerbs
-from ._objects import ObjectVerbs
+from ._verbs_objects import ObjectVerbs
 from ._place import count_of, flag_of, nanoseconds
-from ._reads import ReadVerbs
+from ._verbs_reads import ReadVerbs
 from ._sets import SetVerbs
 from ._transfer import TransferVerbs
-from ._wait import run
+from ._wait import Blocking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -279,8 +277,7 @@ def _missing(client, name):
 setattr(Core, "__getattr__", _missing)
 
 
-class Client(
-    Core,
+class Verbs(
     ObjectVerbs,
     ReadVerbs,
     GetManyVerbs,
@@ -293,35 +290,15 @@ class Client(
     BucketVerbs,
     MetricsVerbs,
 ):
-    __doc__ = Core.__doc__
-
-    _may_wait = True
+    """What a client does. Here a verb gives its call, or its body, for a body that awaits it; a client's
+    _run() makes it."""
 
     def _run(self, work, progress=None, told=None):
-        """Makes a call, or runs a body, and gives what comes of it."""
-        try:
-            if told is not None:
-                watched(work, progress, *told)
-            if isinstance(work, Call):
-                return self._made(work)
-            return run_body(self._made, work)
-        except BaseException:
-            left(work)
-            raise
+        return work if told is None else watched(work, progress, *told)
 
-    def _made(self, call):
-        if self._options.source is None:
-            return run(self, call)
-        handle = self._handle()
-        tokens = self._tokens()
-        if tokens is None:
-            return run(self, call)
-        tokens.again(handle)
-        try:
-            return run(self, call)
-        except UnauthenticatedError as error:
-            tokens.explain(error)
-            raise
+
+class Client(Core, Blocking, Verbs):
+    __doc__ = Core.__doc__
 
     def __enter__(self) -> Client:
         self._enter()

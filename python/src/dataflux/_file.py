@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._attributes import Attributes
-    from ._objects import Place
+    from ._object import Place
 
     class HowToRead(TypedDict, total=False):
         generation: int

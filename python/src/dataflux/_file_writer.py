@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
-    from ._objects import Object
+    from ._object import Object
 
 # Writes that are shorter than it cost one call of the library together.
 _BUFFER = 128 << 10

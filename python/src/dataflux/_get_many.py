@@ -10,24 +10,25 @@ from itertools import chain, islice
 from struct import Struct
 
 from . import _abi, _progress, _slabs, _wait
+from ._batches import Batches
 from ._calls import INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, checked, failure
 from ._errors import PreconditionError, after
 from ._handles import ErrorHandle, handle
 from ._items import FailedItem, Item
 from ._library import Size, byref, library, struct
-from ._listing import Listing
+from ._listing import Listing, RowFeed, Rows
+from ._loops import aside
 from ._place import count_of, flag_of, nanoseconds, one_of
 from ._requests import AHEAD, Requests
-from ._rows import RowFeed, Rows
 from ._slabs import exporter_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import AsyncIterator, Iterable, Iterator
     from types import EllipsisType
     from typing import Literal
 
-    from ._client import Client
+    from ._calls import Caller
     from ._items import Request
     from ._progress import Progress
 
@@ -96,7 +97,7 @@ class GetMany:
 
     _getter = _feed = _teller = _process = _listing = _asked = _over = None
 
-    def __init__(self, client: Client,
+    def __init__(self, client: Caller,
                  requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType], *,
                  order: Literal["asked", "ready"], on_error: Literal["raise", "return", "omit"],
                  compose: bool, batch: int, timeout: float | None,
@@ -178,9 +179,9 @@ class GetMany:
         number: int = library.queue_fd(self._queue)
         return number
 
-    def taken(self) -> list[Item]:
-        """What is there now."""
-        return self._next(0)
+    def taken(self) -> list[Item] | None:
+        """What is there now; None for nothing."""
+        return self._next(0) or None
 
     @property
     def idle(self) -> bool:
@@ -335,6 +336,64 @@ class GetMany:
     def __del__(self) -> None:
         if _wait is not None:
             self.close()  # an interrupt may have come into one before
+
+    def __reduce__(self):
+        raise TypeError("reads that are under way belong to their process, and cannot be pickled")
+
+
+class _AsyncItems:
+    """The items of batches. A generator would end after the first failure, as if that were all."""
+
+    def __init__(self, batches):
+        self._batches = batches
+        self._ready = deque()
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        while not self._ready:
+            self._ready.extend(await self._batches.__anext__())
+        return self._ready.popleft()
+
+
+class AsyncGetMany(Batches):
+    """The items of many requests, as an asynchronous iterator of batches: lists of Item, of whatever
+    is there.
+
+    Reads go ahead of the consumer within the client's `memory_cap`. What the consumer has does not
+    count: it is his until the last view of it is gone. `async with` ends what is under way; so does
+    letting go of it. A failure ends it, too, and until then every next step fails as well, so that a
+    part never passes for the whole. One that was cancelled while it waited has lost nothing, and can go on.
+
+    One task at a time takes from it. In a forked child it is PreconditionError.
+    """
+
+    if TYPE_CHECKING:
+        async def __anext__(self) -> list[Item]: ...
+
+    @property
+    def omitted(self) -> int:
+        """How many requests have failed and were left out, with on_error="omit"."""
+        return self._stream.omitted
+
+    def items(self) -> AsyncIterator[Item]:
+        """All items, one by one. Tasks and failures are as for batches."""
+        return _AsyncItems(self)
+
+    def close(self) -> None:
+        """Ends what is under way; no more batches come, nor what it has failed with. Again it does
+        nothing."""
+        if self._stream.ended:
+            self._stream.close()
+        else:
+            aside(self._stream.close)  # that waits for milliseconds
+
+    def __del__(self) -> None:
+        # Here, for milliseconds, and not on another thread: of a cycle that is collected what that one
+        # would use is freed meanwhile.
+        if aside is not None and not self._stream.ended:  # the interpreter takes modules apart
+            self._stream.close()
 
     def __reduce__(self):
         raise TypeError("reads that are under way belong to their process, and cannot be pickled")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ._errors import again
-from ._listing import Listing
-from ._rows import Rows
+from ._listing import Listing, Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

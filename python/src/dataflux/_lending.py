@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
-
 from . import _abi
-from ._calls import RECORD_SIZE, TAG
+from ._calls import TAG
 from ._handles import ErrorHandle
 from ._lent import Lent
 from ._library import Size, byref, library
-from ._wait import new_queue, tags, unpack
+from ._wait import Records, new_queue, tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +30,7 @@ class Lending:
         self._writer = writer
         self._under_way = writer._client._under_way
         self._queue = new_queue()
-        self._record = ctypes.create_string_buffer(RECORD_SIZE)
-        self._told = Size()
+        self._records = Records(self._queue)
         self._out = {}  # by tag: how many bytes the call has taken
 
     def write(self, buffer: Buffer, owner: object = None) -> int:
@@ -83,19 +80,16 @@ class Lending:
     def _take_back(self, timeout_ns):
         """Waits for one piece, and lets go of it."""
         if not self._hand_back():
-            status = library.queue_next(self._queue, self._record, RECORD_SIZE, 1, timeout_ns,
-                                        byref(self._told))
-            if status and status != _abi.INTERRUPTED:
-                raise AssertionError(f"dataflux_queue_next: {status}")
+            self._records.take(timeout_ns)
             self._hand_back()
 
     def _hand_back(self):
         """Lets go of what the record names, where there is one. An interrupt may have left it."""
-        told = self._told.value
-        if told:
-            self._returned(unpack(self._record)[TAG])
-            self._told.value = 0
-        return told
+        record = self._records.left()
+        if record is not None:
+            self._returned(record[TAG])
+            self._records.forget()
+        return record is not None
 
     def settle(self) -> None:
         """Waits until all memory is the caller's again."""

@@ -8,19 +8,20 @@ import os
 from _collections_abc import Sequence
 from array import array
 
-from ._calls import Call, checked, taker
+from ._calls import Call, checked, taker, watched
 from ._columns import ListingHandle, Table
+from ._forms import awaiting, blocking
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, byref, kind_of, library, struct
 from ._listing import Listing, Row
-from ._objects import _object
+from ._verbs_objects import _object
 from ._place import check_local, count_of, nanoseconds, object_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Dict, Iterator, Tuple, Union
 
-    from ._objects import Object, Place
+    from ._object import Object, Place
     from ._progress import Progress
 
     Target = Union[Place, os.PathLike[str]]
@@ -187,7 +188,7 @@ def compare(before: Listing, after: Listing) -> Changes:
 
 
 class SavedListing:
-    """What a saved listing is for the blocking client and for the asynchronous one."""
+    """What a saved listing is in both forms: what it knows, and its verbs, each written once."""
 
     __slots__ = ("_client", "_handle", "_json", "__weakref__")
 
@@ -224,29 +225,40 @@ class SavedListing:
     def __bool__(self) -> bool:
         return True
 
-    def _rows(self, first, count):
+    async def _rows(self, first: int = 0, count: int | None = None) -> Listing:
+        """Rows from `first` on, `count` of them at most, None = all, as a Listing without a copy. It
+        may outlive the manifest.
+
+        Raises: DataLossError where the file is damaged there; Error for a `first` behind the end.
+        """
         count_of(first, "first")
         number = _ALL if count is None else count_of(count, "count")
-        return Call(lambda client, queue, tag, out, err:
-                    library.manifest_rows(client, self._handle, first, number, queue, tag, out, err),
-                    lambda operation, record:
-                        Listing(Table(_take_listing(operation, record), self.bucket, self.prefix)))
+        found: Listing = await Call(
+            lambda client, queue, tag, out, err:
+                library.manifest_rows(client, self._handle, first, number, queue, tag, out, err),
+            lambda operation, record:
+                Listing(Table(_take_listing(operation, record), self.bucket, self.prefix)))
+        return found
 
-    def _refresh(self, parallelism, timeout, progress):
+    async def _refresh(self, *, parallelism: int = 0, timeout: float | None = None,
+                       progress: Progress = None) -> Changes:
+        """Lists again what the manifest lists, and compares. The manifest stays as it is: save
+        `changes.listing` for a new one.
+
+        Arguments:
+            parallelism: calls in flight; 0 = found by measuring.
+            timeout: seconds for all of it; None = no limit.
+            progress: True for a bar, or a callable: see Progress. It counts entries.
+        """
         if count_of(parallelism, "parallelism") >= 2**32:
             raise ValueError(f"parallelism: {parallelism} is out of range: less than 2**32")
         options = struct("refresh_options", parallelism=parallelism,
                          timeout_ns=nanoseconds(timeout))
-
-        call = Call(lambda client, queue, tag, out, err: library.manifest_refresh(
-            client, self._handle, byref(options), queue, tag, out, err), _take_changes)
-        if progress is not None and progress is not False:
-            call.watch = progress, ("listing", self.bucket, self.prefix)
-        return self._compared(call)
-
-    async def _compared(self, call):
-        changes = await call
-        before = await self._rows(0, None) if _needs_earlier(changes) else None
+        changes = await watched(
+            Call(lambda client, queue, tag, out, err: library.manifest_refresh(
+                client, self._handle, byref(options), queue, tag, out, err), _take_changes),
+            progress, "listing", self.bucket, self.prefix)
+        before = await self._rows() if _needs_earlier(changes) else None
         return Changes(changes, before, self.bucket)
 
     def row(self, index: int) -> Row:
@@ -298,25 +310,21 @@ class Manifest(SavedListing):
 
     __slots__ = ()
 
-    def rows(self, first: int = 0, count: int | None = None) -> Listing:
-        """Rows from `first` on, `count` of them at most, None = all, as a Listing without a copy. It
-        may outlive the manifest.
+    rows = blocking(SavedListing._rows)
+    refresh = blocking(SavedListing._refresh)
 
-        Raises: DataLossError where the file is damaged there; Error for a `first` behind the end.
-        """
-        return self._client._run(self._rows(first, count))
 
-    def refresh(self, *, parallelism: int = 0, timeout: float | None = None,
-                progress: Progress = None) -> Changes:
-        """Lists again what the manifest lists, and compares. The manifest stays as it is: save
-        `changes.listing` for a new one.
+class AsyncManifest(SavedListing):
+    """A saved listing. Opening reads no rows; those that are asked for are checked then.
 
-        Arguments:
-            parallelism: calls in flight; 0 = found by measuring.
-            timeout: seconds for all of it; None = no limit.
-            progress: True for a bar, or a callable: see Progress. It counts entries.
-        """
-        return self._client._run(self._refresh(parallelism, timeout, progress))
+    Its length is the number of rows. A file must stay as it is while it is in use. Immutable; any
+    number of tasks, on any threads, and a forked child, too. Made by AsyncClient.open_manifest().
+    """
+
+    __slots__ = ()
+
+    rows = awaiting(SavedListing._rows)
+    refresh = awaiting(SavedListing._refresh)
 
 
 def opening_manifest(client, target, timeout, kind):

@@ -1,4 +1,4 @@
-"""Reader: one object, read from anywhere in it."""
+"""Reader and AsyncReader: one object, read from anywhere in it by threads, or by tasks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from operator import methodcaller
 
 from . import _abi, _wait
 from ._calls import Call, taker
-from ._errors import taken
+from ._forms import awaiting, blocking
 from ._handles import ErrorHandle, OperationHandle, handle
 from ._lent import Lent, new_bytes
 from ._library import byref, filled, library, method
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer, Self
 
-    from ._client import Client
-    from ._objects import Place
+    from ._calls import Caller
+    from ._object import Place
 
 ReaderHandle = handle("reader")
 take_reader = taker("reader", ReaderHandle)
@@ -77,7 +77,140 @@ class Reading:
     __del__ = method(methodcaller("_gone"))
 
 
-class Reader:
+class _Body:
+    """What both readers are: their state, and their verbs, each written once.
+
+    _opened_by   the process that the library's reader belongs to
+    """
+
+    _reader = _size = None
+    _closed = False
+    _opened_by = 0
+
+    def __init__(self, client, url, generation, block, cache, timeout):
+        bucket, name, of_place = object_place(url)
+        self._of_object(client, (bucket, name),
+                        (count_of(generation, "generation") or of_place, count_of(block, "block"),
+                         count_of(cache, "cache"), nanoseconds(timeout)))
+
+    def _of_object(self, client, place, options):
+        self._client, self._of, self._options = client, place, options
+
+    def _opening(self):
+        return opening(*self._of, *self._options)
+
+    async def _opened(self):
+        """The library's reader, opened when it is first wanted: of a forked child, and of a pickle,
+        again."""
+        if self._closed:
+            raise ValueError("I/O operation on closed file.")
+        if self._opened_by != _wait._process:
+            made = await self._opening()
+            self._size = library.reader_size(made)
+            self._options = (library.reader_generation(made), *self._options[1:])
+            self._reader = made
+            self._opened_by = _wait._process
+        return self._reader
+
+    @property
+    def url(self) -> str:
+        """gs://bucket/name"""
+        return url_of(*(text.decode() for text in self._of))
+
+    @property
+    def size(self) -> int:
+        """Bytes of the object."""
+        return self._size
+
+    @property
+    def generation(self) -> int:
+        """Of the object: what is read is of this one alone."""
+        return self._options[0]
+
+    @property
+    def block(self) -> int:
+        """Bytes that a short read brings."""
+        return self._options[1] or 1 << 20
+
+    @property
+    def closed(self) -> bool:
+        """It was closed."""
+        return self._closed
+
+    def _filling(self, reader, offset, memory, size, lent):
+        """The call that reads into an address, or new bytes."""
+        return Call(lambda client, queue, tag, out, err:
+                    library.reader_read(reader, offset, memory, size, queue, tag, out, err), None, lent)
+
+    async def _read_at(self, offset: int, size: int) -> bytes:
+        """Reads a range into new bytes, without a copy where it is long.
+
+        Arguments:
+            offset: of the first byte.
+            size: bytes; fewer come where the object ends before.
+
+        Raises: what the service says; DataLossError where bytes are not those that were written.
+        """
+        offset, size = count_of(offset, "offset"), count_of(size, "size")
+        reader = await self._opened()
+        size = max(0, min(size, self._size - offset))
+        if size == 0:
+            return b""
+        memory = new_bytes(size)
+        await self._filling(reader, offset, memory, size, memory)
+        return memory
+
+    async def _read_into_at(self, offset: int, buffer: Buffer) -> int:
+        """Fills memory with the bytes from `offset` on, without a copy where that is long.
+
+        Arguments:
+            offset: of the first byte.
+            buffer: anything whose memory can be written and is contiguous: a bytearray, a
+                memoryview, an array of numpy.
+
+        Returns: the number of bytes, fewer than there is room for where the object ends before.
+        Raises: as read_at(). After a failure the content of the buffer is undefined. A task that is
+            cancelled ends when the buffer is in use no more.
+        """
+        offset = count_of(offset, "offset")
+        reader = await self._opened()
+        lent = Lent(buffer, "buffer", writable=True)
+        size = max(0, min(lent.size, self._size - offset))
+        if size:
+            await self._filling(reader, offset, lent.address, size, lent)
+        else:
+            lent.release()
+        return size
+
+    async def _get_ranges(self, ranges: Iterable[tuple[int, int]],
+                          into: Sequence[Buffer] | None = None) -> list[bytes] | None:
+        """Reads many ranges at once. Short ones that lie close together go by one request.
+
+        Arguments:
+            ranges: (offset, size) of each, in any order, overlapping or not.
+            into: memory for each, of exactly its size; None = new bytes.
+
+        Returns: the bytes of each, in the order of `ranges`; None with `into`.
+        Raises: Error with status "out_of_range" where a range ends behind the object, before
+            anything is read. The first failure ends the call.
+        """
+        reader = await self._opened()
+        found: list[bytes] | None = await Ranges(ranges, into).read(reader)
+        return found
+
+    def close(self) -> None:
+        """Lets go of it. Reads that are under way go on. Again it does nothing."""
+        self._closed = True
+        # Freed when the last read that has it ends.
+        self._reader = None
+
+    def __repr__(self) -> str:
+        size = "" if self._size is None else f", {self._size} bytes"
+        state = ", closed" if self._closed else ""
+        return f"<dataflux.{type(self).__name__} {self.url}{size}{state}>"
+
+
+class Reader(_Body):
     """An object that was opened to be read from anywhere, by any number of threads at once.
 
     What is read is of one generation, that which was there when it was opened. In a forked child,
@@ -90,38 +223,15 @@ class Reader:
     Made by Client.reader(). It is a context manager; letting go of it closes it, too.
     """
 
-    def __init__(self, client: Client, url: Place, *, generation: int = 0, block: int = 0,
+    def __init__(self, client: Caller, url: Place, *, generation: int = 0, block: int = 0,
                  cache: int = 0, timeout: float | None = None) -> None:
-        bucket, name, of_place = object_place(url)
-        self._of = bucket, name
-        self._client = client
-        self._options = (count_of(generation, "generation") or of_place, count_of(block, "block"),
-                         count_of(cache, "cache"), nanoseconds(timeout))
-        self._closed = False
-        self._size = None
-        self._process = 0
-        self._open()
-
-    def _open(self):
-        self._opened(self._client._run(opening(*self._of, *self._options)))
-
-    def _opened(self, made):
-        self._size = library.reader_size(made)
-        self._options = (library.reader_generation(made), *self._options[1:])
-        self._reader = made
-        self._process = _wait._process
+        super().__init__(client, url, generation, block, cache, timeout)
+        self._handle()
 
     def _handle(self):
-        if self._closed:
-            raise ValueError("I/O operation on closed file.")
-        if self._process != _wait._process:
-            self._open()  # of a forked child, or of a pickle
-        return self._reader
-
-    @property
-    def url(self) -> str:
-        """gs://bucket/name"""
-        return url_of(*(text.decode() for text in self._of))
+        if self._opened_by == _wait._process and not self._closed:
+            return self._reader
+        return self._client._run(self._opened())
 
     @property
     def size(self) -> int:
@@ -143,23 +253,9 @@ class Reader:
         has come, or it is a member of a set."""
         return bool(library.reader_verified(self._handle()))
 
-    @property
-    def block(self) -> int:
-        """Bytes that a short read brings."""
-        return self._options[1] or 1 << 20
-
-    @property
-    def closed(self) -> bool:
-        """It was closed."""
-        return self._closed
-
     def _filled(self, offset, memory, size, lent):
         """Reads into an address, or new bytes; waits for it."""
-        reader = self._handle()
-        self._client._run(Call(
-            lambda client, queue, tag, out, err:
-                library.reader_read(reader, offset, memory, size, queue, tag, out, err),
-            None, lent))
+        self._client._run(self._filling(self._handle(), offset, memory, size, lent))
 
     def begin(self, offset, lent):
         """A Reading into memory that was lent."""
@@ -172,45 +268,8 @@ class Reader:
         reader, columns = self._handle(), Columns(rows, into)
         return Reading(self._client, lambda out, err: columns.read(reader, None, 0, out, err), lent)
 
-    def read_at(self, offset: int, size: int) -> bytes:
-        """Reads a range into new bytes, without a copy where it is long.
-
-        Arguments:
-            offset: of the first byte.
-            size: bytes; fewer come where the object ends before.
-
-        Raises: what the service says; DataLossError where bytes are not those that were written.
-        Threads: any, at once.
-        """
-        offset, size = count_of(offset, "offset"), count_of(size, "size")
-        size = max(0, min(size, self.size - offset))
-        if size == 0:
-            self._handle()
-            return b""
-        memory = new_bytes(size)
-        self._filled(offset, memory, size, memory)
-        return memory
-
-    def read_into_at(self, offset: int, buffer: Buffer) -> int:
-        """Fills memory with the bytes from `offset` on, without a copy where that is long.
-
-        Arguments:
-            offset: of the first byte.
-            buffer: anything whose memory can be written and is contiguous: a bytearray, a
-                memoryview, an array of numpy.
-
-        Returns: the number of bytes, fewer than there is room for where the object ends before.
-        Raises, Threads: as read_at(). After a failure the content of the buffer is undefined.
-        """
-        offset = count_of(offset, "offset")
-        with Lent(buffer, "buffer", writable=True) as lent:
-            size = max(0, min(lent.size, self.size - offset))
-            if size == 0:
-                self._handle()
-            else:
-                self._filled(offset, lent.address, size, lent)
-            return size
-
+    read_at = blocking(_Body._read_at)
+    read_into_at = blocking(_Body._read_into_at)
     if TYPE_CHECKING:
         @overload
         def get_ranges(self, ranges: Iterable[tuple[int, int]],
@@ -219,26 +278,10 @@ class Reader:
         def get_ranges(self, ranges: Iterable[tuple[int, int]],
                        into: Sequence[Buffer]) -> None: ...
 
-    def get_ranges(self, ranges: Iterable[tuple[int, int]],
-                   into: Sequence[Buffer] | None = None) -> list[bytes] | None:
-        """Reads many ranges at once. Short ones that lie close together go by one request.
-
-        Arguments:
-            ranges: (offset, size) of each, in any order, overlapping or not.
-            into: memory for each, of exactly its size; None = new bytes.
-
-        Returns: the bytes of each, in the order of `ranges`; None with `into`.
-        Raises: Error with status "out_of_range" where a range ends behind the object, before
-            anything is read. The first failure ends the call.
-        Threads: any, at once.
-        """
-        return self._client._run(Ranges(ranges, into).read(self._handle()))
-
-    def close(self) -> None:
-        """Lets go of it. Reads of other threads that are under way go on. Again it does nothing."""
-        self._closed = True
-        # Freed when the last read that has it ends, since it may be under way on another thread.
-        self._reader = None
+        def get_ranges(self, ranges: Iterable[tuple[int, int]],
+                       into: Sequence[Buffer] | None = None) -> list[bytes] | None: ...
+    else:
+        get_ranges = blocking(_Body._get_ranges)
 
     def __enter__(self) -> Self:
         return self
@@ -251,13 +294,58 @@ class Reader:
             raise TypeError("a reader that is closed cannot be pickled")
         return _again, (type(self), self._client, self._of, self._options, self._size)
 
-    def __repr__(self) -> str:
-        state = ", closed" if self._closed else ""
-        return f"<dataflux.{type(self).__name__} {self.url}, {self._size} bytes{state}>"
-
 
 def _again(kind, client, place, options, size):
     made = kind.__new__(kind)
-    made._client, made._of, made._options, made._size = client, place, options, size
-    made._closed, made._reader, made._process = False, None, 0
+    made._of_object(client, place, options)
+    made._size = size
     return made
+
+
+class AsyncReader(_Body):
+    """An object that was opened to be read from anywhere, by any number of tasks at once.
+
+    What is read is of one generation, that which was there when it was opened. A forked child opens
+    that generation again when it first reads.
+
+    As soon as all of the object has come it is compared with its checksum: `verified`, or DataLossError
+    from then on. Of a set's member each read is compared. Bytes that come again are compared with
+    those that came first: DataLossError where they differ, for this read alone once it is verified.
+
+    Made by AsyncClient.reader(), and `async with await client.reader(url) as reader` closes it.
+    """
+
+    @property
+    def verified(self) -> bool:
+        """What it has read was compared with a checksum, and so is what it reads: all of the object
+        has come, or it is a member of a set. False in a forked child that has not read."""
+        return self._opened_by == _wait._process and bool(library.reader_verified(self._reader))
+
+    read_at = awaiting(_Body._read_at)
+    read_into_at = awaiting(_Body._read_into_at)
+    if TYPE_CHECKING:
+        @overload
+        async def get_ranges(self, ranges: Iterable[tuple[int, int]],
+                             into: None = None) -> list[bytes]: ...
+        @overload
+        async def get_ranges(self, ranges: Iterable[tuple[int, int]],
+                             into: Sequence[Buffer]) -> None: ...
+
+        async def get_ranges(self, ranges: Iterable[tuple[int, int]],
+                             into: Sequence[Buffer] | None = None) -> list[bytes] | None: ...
+    else:
+        get_ranges = awaiting(_Body._get_ranges)
+
+    async def aclose(self) -> None:
+        """The same as close(), which does not wait for anything."""
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        await self._client._run(self._opened())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError("an AsyncReader cannot be pickled: carry url and generation, and open it again")

@@ -1,18 +1,19 @@
-"""Members of sets: each is written by a Writer, and read by a Reader."""
+"""Members of sets: each is written by a Writer, and read by a Reader, or by those of tasks."""
 
 from __future__ import annotations
 
+from ._async_files import AsyncFileWriter
 from ._calls import Call, checked
 from ._file_writer import FileWriter
 from ._handles import ErrorHandle
 from ._library import Pointer, addressof, byref, filled, library, text_at
 from ._place import count_of, nanoseconds
-from ._reader import Reader, take_reader
-from ._writer import Writer, take_writer
+from ._reader import AsyncReader, Reader, take_reader
+from ._writer import AsyncWriter, Writer, take_writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._sets import CheckpointSet, SetReader
+    from typing import Any
 
 
 def name_of(name, argument="name"):
@@ -69,7 +70,7 @@ class MemberWriter(MemberWriting, Writer):
     """The writer of a set's member: a Writer. Once it is committed `record` is what the commit of
     the set needs."""
 
-    def __init__(self, owner: CheckpointSet, name: str, attributes: object, size_hint: int,
+    def __init__(self, owner: Any, name: str, attributes: object, size_hint: int,
                  part_size: int, timeout: float | None) -> None:
         self._open(owner._client, *self._opening(owner, name, attributes, size_hint, part_size,
                                                  timeout))
@@ -97,24 +98,60 @@ def opening_member(owner, name, options):
         owner._usable(), name, byref(how), queue, tag, out, err), take_reader)
 
 
-class MemberReader(Reader):
+class MemberReading:
+    """What the reader of a member is for the blocking client and for the asynchronous one."""
+
+    def _of_member(self, owner, name, block, cache, timeout):
+        self._set = owner
+        self._name = name_of(name)
+        self._of_object(owner._client, (owner._bucket, owner._object_of(name)),
+                        (0, count_of(block, "block"), count_of(cache, "cache"), nanoseconds(timeout)))
+
+    def _opening(self):
+        return opening_member(self._set, self._name, self._options)
+
+
+class MemberReader(MemberReading, Reader):
     """A member of a complete set, or its last object: a Reader, each of whose ranges is compared
     with what was committed."""
 
-    def __init__(self, owner: SetReader, name: str, block: int, cache: int,
+    def __init__(self, owner: Any, name: str, block: int, cache: int,
                  timeout: float | None) -> None:
-        self._set = owner
-        self._name = name_of(name)
-        self._of = owner._bucket, owner._object_of(name)
-        self._client = owner._client
-        self._options = (0, count_of(block, "block"), count_of(cache, "cache"), nanoseconds(timeout))
-        self._closed = False
-        self._size = None
-        self._process = 0
-        self._open()
-
-    def _open(self):
-        self._opened(self._client._run(opening_member(self._set, self._name, self._options)))
+        self._of_member(owner, name, block, cache, timeout)
+        self._handle()
 
     def __reduce__(self):
         raise TypeError("the reader of a member belongs to its process: open the set again there")
+
+
+class AsyncMemberWriter(MemberWriting, AsyncWriter):
+    """The writer of a set's member: an AsyncWriter. Once it is committed `record` is what the commit
+    of the set needs."""
+
+    def __init__(self, owner, name, attributes, size_hint, part_size, timeout):
+        bucket, whole, self._call = self._opening(owner, name, attributes, size_hint, part_size,
+                                                  timeout)
+        self._of_client(owner._client, bucket, whole)
+
+
+class AsyncMemberFile(AsyncFileWriter):
+    """A set's member as a file that is written: an AsyncFileWriter. Once it is closed `record` is what
+    the commit of the set needs."""
+
+    def __init__(self, writer: AsyncMemberWriter) -> None:
+        super().__init__(writer)
+        self._member = writer
+
+    @property
+    def record(self) -> str:
+        """As of AsyncMemberWriter."""
+        return self._member.record
+
+
+class AsyncMemberReader(MemberReading, AsyncReader):
+    """A member of a complete set, or its last object: an AsyncReader, each of whose ranges is
+    compared with what was committed."""
+
+    def __init__(self, owner: Any, name: str, block: int, cache: int,
+                 timeout: float | None) -> None:
+        self._of_member(owner, name, block, cache, timeout)

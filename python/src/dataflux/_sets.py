@@ -1,18 +1,22 @@
-"""Sets: many objects below one prefix, written by many processes, and committed together."""
+"""Sets, for threads and for tasks: many objects below one prefix, written by many processes, and committed
+together."""
 
 from __future__ import annotations
 
 from . import _abi, _wait
+from ._async_files import AsyncFileReader
 from ._attributes import attributes as attributes_of
 from ._calls import Call, checked, json_bytes, json_of, taker
 from ._errors import Error, PreconditionError
 from ._file_reader import READ_AHEAD, FileReader
+from ._forms import awaiting, blocking
 from ._handles import ErrorHandle, handle
 from ._lent import Lent
 from ._library import Pointer, addressof, byref, library, struct, text_at
 from ._object import Object, time_of
 from ._place import count_of, nanoseconds, one_of, prefix_place, url_of
-from ._set_members import MemberFile, MemberReader, MemberWriter, name_of
+from ._set_members import AsyncMemberFile, AsyncMemberReader, AsyncMemberWriter, MemberFile, MemberReader, \
+    MemberWriter, name_of
 from ._set_reports import CommittedSet, Member, RemovedSets, Sets, info_of, removal, removed
 
 TYPE_CHECKING = False
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from ._client import Client
+    from ._calls import Caller
     from ._object import Place
 
 SetHandle = handle("set")
@@ -38,8 +42,7 @@ def save_folder(save_id: str) -> str:
 
 
 class SetCalls:
-    """What a set is for the blocking client and for the asynchronous one: its place, and its
-    calls."""
+    """What a set is in both forms: its place, and its verbs that give no form, each written once."""
 
     def __init__(self, client, url, timeout=None, over=None):
         self._client = client
@@ -84,13 +87,36 @@ class SetCalls:
             folder += save_folder(json.loads(self._over)["id"]).encode()
         return folder + member
 
-    def _begin(self, unfinished):
-        one_of(unfinished, "unfinished", _UNFINISHED)
-        return Call(lambda client, queue, tag, out, err: library.set_begin(
-            self._usable(), _UNFINISHED[unfinished], queue, tag, out, err),
-            removal(self._bucket.decode()))
+    async def _begin(self, *, unfinished: Literal["refuse", "replace"] = "refuse") -> RemovedSets:
+        """Makes sure that nothing is in the way. One of those who save does it, before all else.
 
-    def _commit(self, records, last, data, kms_key_name):
+        Arguments:
+            unfinished: "refuse": what an earlier save has left is an AlreadyExistsError; "replace":
+                it is removed.
+
+        Returns: what was removed.
+        Raises: AlreadyExistsError if the set is committed.
+        """
+        one_of(unfinished, "unfinished", _UNFINISHED)
+        found: RemovedSets = await Call(
+            lambda client, queue, tag, out, err: library.set_begin(
+                self._usable(), _UNFINISHED[unfinished], queue, tag, out, err),
+            removal(self._bucket.decode()))
+        return found
+
+    async def _commit(self, records: Iterable[str], *, last: str | None = None,
+                      data: Buffer = b"", kms_key_name: str | None = None) -> CommittedSet:
+        """Commits the set, by its last object.
+
+        Arguments:
+            records: those of all members, in any order.
+            last: the name of the last object, without a slash; None = ".dataflux-complete".
+            data: its bytes.
+            kms_key_name: by which it and the manifest are encrypted; None = the bucket's default.
+
+        Raises: DataLossError where a member is missing or has changed; AlreadyExistsError where the
+            set is committed already. After a failure it is not committed.
+        """
         import ctypes
 
         texts = []
@@ -116,19 +142,30 @@ class SetCalls:
                                 replaced=removed(bucket, known["replaced"]))
 
         options.kept = array
-        return Call(lambda client, queue, tag, out, err: library.set_commit(
-            self._usable(), byref(options), queue, tag, out, err), finish, lent)
+        found: CommittedSet = await Call(
+            lambda client, queue, tag, out, err: library.set_commit(
+                self._usable(), byref(options), queue, tag, out, err), finish, lent)
+        return found
+
+    async def _begin_over(self) -> str:
+        """Begins a save over the set: the same state below the same prefix again, with nothing
+        removed before.
+
+        Returns: a text, which goes to all who take part; each works on the set that over() makes of
+            it, without begin(). Readers see the old set or the new one, whole.
+        Raises: PreconditionError if there are several last objects.
+        """
+        text: str = await Call(
+            lambda client, queue, tag, out, err:
+                library.set_begin_over(self._usable(), queue, tag, out, err),
+            lambda operation, record: json_bytes(operation).decode())
+        return text
 
     def _open(self, last, kind):
         name = None if last is None else name_of(last, "last")
         return Call(lambda client, queue, tag, out, err: library.set_open(
             self._usable(), name, queue, tag, out, err),
             lambda operation, record: kind(self._client, self._bucket, _take(operation, record)))
-
-    def _begin_over(self):
-        return Call(lambda client, queue, tag, out, err:
-                    library.set_begin_over(self._usable(), queue, tag, out, err),
-                    lambda operation, record: json_bytes(operation).decode())
 
     def _of_text(self, text):
         if not isinstance(text, str):
@@ -156,21 +193,13 @@ class CheckpointSet(SetCalls):
     prefix.
     """
 
-    def __init__(self, client: Client, url: Place, timeout: float | None = None,
+    def __init__(self, client: Caller, url: Place, timeout: float | None = None,
                  over: str | None = None) -> None:
         super().__init__(client, url, timeout, over)
 
-    def begin(self, *, unfinished: Literal["refuse", "replace"] = "refuse") -> RemovedSets:
-        """Makes sure that nothing is in the way. One of those who save does it, before all else.
-
-        Arguments:
-            unfinished: "refuse": what an earlier save has left is an AlreadyExistsError; "replace":
-                it is removed.
-
-        Returns: what was removed.
-        Raises: AlreadyExistsError if the set is committed.
-        """
-        return self._client._run(self._begin(unfinished))
+    begin = blocking(SetCalls._begin)
+    commit = blocking(SetCalls._commit)
+    begin_over = blocking(SetCalls._begin_over)
 
     def open_member(self, name: str, *, content_type: str | None = None,
                     metadata: Mapping[str, str] | None = None, storage_class: str | None = None,
@@ -211,21 +240,6 @@ class CheckpointSet(SetCalls):
             kms_key_name=kms_key_name, custom_time=custom_time, size_hint=size_hint,
             part_size=part_size, timeout=timeout))
 
-    def commit(self, records: Iterable[str], *, last: str | None = None,
-               data: Buffer = b"", kms_key_name: str | None = None) -> CommittedSet:
-        """Commits the set, by its last object.
-
-        Arguments:
-            records: those of all members, in any order.
-            last: the name of the last object, without a slash; None = ".dataflux-complete".
-            data: its bytes.
-            kms_key_name: by which it and the manifest are encrypted; None = the bucket's default.
-
-        Raises: DataLossError where a member is missing or has changed; AlreadyExistsError where the
-            set is committed already. After a failure it is not committed.
-        """
-        return self._client._run(self._commit(records, last, data, kms_key_name))
-
     def open(self, *, last: str | None = None) -> SetReader:
         """Checks whether the set is complete, and opens it.
 
@@ -237,16 +251,6 @@ class CheckpointSet(SetCalls):
         """
         return self._client._run(self._open(last, SetReader))
 
-    def begin_over(self) -> str:
-        """Begins a save over the set: the same state below the same prefix again, with nothing
-        removed before.
-
-        Returns: a text, which goes to all who take part; each works on the set that over() makes of
-            it, without begin(). Readers see the old set or the new one, whole.
-        Raises: PreconditionError if there are several last objects.
-        """
-        return self._client._run(self._begin_over())
-
     def over(self, text: str) -> CheckpointSet:
         """The same set, whose members and commit are those of a save over it.
 
@@ -254,6 +258,69 @@ class CheckpointSet(SetCalls):
             text: what begin_over() gave, here or in another process.
 
         Raises: ValueError for another text.
+        """
+        return self._of_text(text)
+
+
+class AsyncCheckpointSet(SetCalls):
+    """Many objects below one prefix that are committed together: complete, or not there. It is what
+    CheckpointSet is, and its methods give coroutines, but for over().
+
+    Made by AsyncClient.checkpoint_set(), which sends nothing. A pickle carries client and prefix.
+    """
+
+    def __init__(self, client: Caller, url: Place, timeout: float | None = None,
+                 over: str | None = None) -> None:
+        super().__init__(client, url, timeout, over)
+
+    begin = awaiting(SetCalls._begin)
+    commit = awaiting(SetCalls._commit)
+    begin_over = awaiting(SetCalls._begin_over)
+
+    async def open_member(self, name: str, *, content_type: str | None = None,
+                          metadata: Mapping[str, str] | None = None,
+                          storage_class: str | None = None, kms_key_name: str | None = None,
+                          custom_time: datetime | float | None = None, size_hint: int = 0,
+                          part_size: int = 0, timeout: float | None = None) -> AsyncMemberWriter:
+        """Opens the writer of a member, which is created and never replaced.
+
+            async with await saving.open_member("rank-0") as member:
+                await member.write(b"state")
+
+        Arguments, Raises: as of CheckpointSet.open_member().
+        """
+        made = AsyncMemberWriter(self, name, attributes_of(
+            content_type=content_type, metadata=metadata, storage_class=storage_class,
+            kms_key_name=kms_key_name, custom_time=custom_time), size_hint, part_size, timeout)
+        await self._client._run(made._opened(made._call))
+        return made
+
+    async def open_file(self, name: str, *, content_type: str | None = None,
+                        metadata: Mapping[str, str] | None = None, storage_class: str | None = None,
+                        kms_key_name: str | None = None, custom_time: datetime | float | None = None,
+                        size_hint: int = 0, part_size: int = 0,
+                        timeout: float | None = None) -> AsyncMemberFile:
+        """Opens a member as a file that is written, as AsyncClient.open() gives one with mode "wb".
+
+        Arguments, Raises: as of CheckpointSet.open_file().
+        """
+        return AsyncMemberFile(await self.open_member(
+            name, content_type=content_type, metadata=metadata, storage_class=storage_class,
+            kms_key_name=kms_key_name, custom_time=custom_time, size_hint=size_hint,
+            part_size=part_size, timeout=timeout))
+
+    async def open(self, *, last: str | None = None) -> AsyncSetReader:
+        """Checks whether the set is complete, and opens it.
+
+        Arguments, Raises: as of CheckpointSet.open().
+        """
+        found: AsyncSetReader = await self._client._run(self._open(last, AsyncSetReader))
+        return found
+
+    def over(self, text: str) -> AsyncCheckpointSet:
+        """The same set, whose members and commit are those of a save over it. Sends nothing.
+
+        Arguments, Raises: as of CheckpointSet.over().
         """
         return self._of_text(text)
 
@@ -354,6 +421,30 @@ class SetReader(OpenSet):
         """
         ahead = count_of(read_ahead, "read_ahead")
         return FileReader(self.reader(name, block=block, cache=cache, timeout=timeout), ahead)
+
+
+class AsyncSetReader(OpenSet):
+    """A complete set as it was when it was opened. Any number of tasks use it."""
+
+    async def reader(self, name: str, *, block: int = 0, cache: int = 0,
+                     timeout: float | None = None) -> AsyncMemberReader:
+        """Opens a member, or the last object, for reads.
+
+        Arguments, Raises: as of SetReader.reader().
+        """
+        made = AsyncMemberReader(self, name, block, cache, timeout)
+        await self._client._run(made._opened())
+        return made
+
+    async def open(self, name: str, *, block: int = 0, cache: int = 0, read_ahead: int = READ_AHEAD,
+                   timeout: float | None = None) -> AsyncFileReader:
+        """Opens a member, or the last object, as a file that is read, as AsyncClient.open() gives one
+        with mode "rb".
+
+        Arguments, Raises: as of SetReader.open().
+        """
+        ahead = count_of(read_ahead, "read_ahead")
+        return AsyncFileReader(await self.reader(name, block=block, cache=cache, timeout=timeout), ahead)
 
 
 def opening_latest(client, url, timeout, kind):

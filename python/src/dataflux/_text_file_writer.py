@@ -9,7 +9,7 @@ from ._writer import abort_quietly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._objects import Object
+    from ._object import Object
 
 
 class TextFileWriter(io.TextIOWrapper):

@@ -11,10 +11,12 @@ from itertools import count, islice
 from operator import attrgetter, methodcaller
 from struct import Struct
 
+from . import _driver
 from ._abi import RECORD_END
-from ._calls import FLAGS, INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, TAG, Call, failure, returned
-from ._driver import Body
-from ._errors import Error, taken
+from ._calls import FLAGS, INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, TAG, Call, failure, \
+    returned, watched
+from ._driver import Body, left
+from ._errors import Error, UnauthenticatedError, taken
 from ._handles import ErrorHandle, OperationHandle, QueueHandle
 from ._library import Size, byref, library, method
 
@@ -96,6 +98,33 @@ def _new_parts():
     return queue, OperationHandle(), buffer, _Slab.from_buffer(buffer, 8 * SLAB), Size()
 
 
+class Records:
+    """Takes records of a queue of a stream's own, one by one. One thread at a time."""
+
+    __slots__ = ("_queue", "_buffer", "_number")
+
+    def __init__(self, queue):
+        self._queue = queue
+        self._buffer, self._number = ctypes.create_string_buffer(RECORD_SIZE), Size()
+
+    def take(self, wait_ns):
+        """The next one, which left() gives until another is taken; None where none came in that time, or a
+        signal did. Below 0: no limit."""
+        self._number.value = 0
+        status = library.queue_next(self._queue, self._buffer, RECORD_SIZE, 1, wait_ns,
+                                    byref(self._number))
+        if status and status != INTERRUPTED:
+            raise AssertionError(f"dataflux_queue_next: {status}")
+        return self.left()
+
+    def left(self):
+        return unpack(self._buffer) if self._number.value else None
+
+    def forget(self):
+        """It has been gone through."""
+        self._number.value = 0
+
+
 def _record(queue, buffer, number, tag, tick, every_ns):
     """The record with that tag, None = any, which is in the buffer then, too. `tick` is called every so
     often while there is none."""
@@ -154,6 +183,38 @@ def _run_one(client, call, tick, every):
         finally:
             # An interrupt may have come before the operation was freed: its end frees it.
             under_way.pop(tag, None)
+
+
+class Blocking:
+    """A client whose calls and bodies are waited for by the thread that makes them."""
+
+    _may_wait = True
+
+    def _run(self, work, progress=None, told=None):
+        """Makes a call, or runs a body, and gives what comes of it."""
+        try:
+            if told is not None:
+                watched(work, progress, *told)
+            if isinstance(work, Call):
+                return self._made(work)
+            return _driver.run(self._made, work)
+        except BaseException:
+            left(work)
+            raise
+
+    def _made(self, call):
+        if self._options.source is None:
+            return run(self, call)
+        handle = self._handle()
+        tokens = self._tokens()
+        if tokens is None:
+            return run(self, call)
+        tokens.again(handle)
+        try:
+            return run(self, call)
+        except UnauthenticatedError as error:
+            tokens.explain(error)
+            raise
 
 
 class _Together:

@@ -1,4 +1,4 @@
-"""Writer: one object, written while its bytes are being made."""
+"""Writer and AsyncWriter: one object, written by a thread, or by a task, while its bytes are being made."""
 
 from __future__ import annotations
 
@@ -7,24 +7,28 @@ import sys
 from weakref import WeakSet
 
 from . import _abi, _events, _wait
-from ._calls import Call, json_of, taker
+from ._calls import Call, checked, json_of, taker
 from ._errors import PreconditionError
+from ._forms import awaiting, blocking
 from ._handles import ErrorHandle, handle
 from ._lent import Lent
 from ._library import Size, addressof, byref, filled, library
-from ._objects import Object
+from ._loops import aside, current
+from ._object import Object
 from ._place import count_of, nanoseconds, object_place, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
-    from ._client import Client
-    from ._objects import Place
+    from ._calls import Caller
+    from ._object import Place
 
 WriterHandle = handle("writer")
 take_writer = taker("writer", WriterHandle)
 _writers = WeakSet()
+_STEP = 4 << 20  # bytes that a task copies at a time: a millisecond or two
+_ABORT_LIMIT = 5.0  # seconds that a task which is cancelled waits for what was sent to be removed
 
 
 def opening(bucket, name, attributes, if_generation_match, size_hint, part_size, timeout):
@@ -41,18 +45,6 @@ def opening(bucket, name, attributes, if_generation_match, size_hint, part_size,
     return Call(lambda client, queue, tag, out, err:
                 library.writer_open(client, byref(options), queue, tag, out, err),
                 take_writer, (attributes, conditions))
-
-
-def committing(writer, finish):
-    """The call that commits."""
-    return Call(lambda client, queue, tag, out, err:
-                library.writer_commit(writer, queue, tag, out, err), finish)
-
-
-def aborting(writer):
-    """The call that gives up."""
-    return Call(lambda client, queue, tag, out, err:
-                library.writer_abort(writer, queue, tag, out, err))
 
 
 def handled_now():
@@ -88,14 +80,16 @@ def not_committed(url, why):
                   RuntimeWarning, stacklevel=3)
 
 
-class Writing:
-    """What a writer is for the blocking client and for the asynchronous one: its state.
+class _Body:
+    """What both writers are: their state, and their verbs, each written once.
 
     _state   opening, open, broken (it can only be aborted), committed, aborted
     """
 
     _state = "opening"
     _over = None  # of the file on top of it, a weak reference
+    # Of a form: who uses it, what may come between, and how it waits for room and copies.
+    _who, _cut, _patience, _step = "thread", "interrupted", -1, 1 << 62
 
     def _of_client(self, client, bucket, name):
         self._of = bucket, name
@@ -105,6 +99,13 @@ class Writing:
         self._told = False
         self._object = None
         self._process = _wait._process
+        self._lock = _thread.allocate_lock()  # one at a time uses it
+
+    async def _opened(self, call):
+        self._writer = await call
+        self._state = "open"
+        _writers.add(self)
+        return self
 
     @property
     def url(self) -> str:
@@ -169,8 +170,100 @@ class Writing:
         over = self._over and self._over()
         if over is not None:
             over.ended()
-        self._writer.free()
+        self._free()
         _writers.discard(self)
+
+    def _enter(self):
+        self._usable()
+        self._take()
+
+    def _take(self):
+        if not self._lock.acquire(False):
+            raise PreconditionError(f"{self.url}: another {self._who} uses the writer; one at a time "
+                                    "does")
+
+    async def _write(self, buffer: Buffer) -> int:
+        """Appends bytes. Waits for room while all of the client's upload_memory is in use.
+
+        Arguments:
+            buffer: anything with contiguous memory. It is the caller's again on return.
+
+        Returns: their number, always all of them.
+        Raises: what an earlier part has failed with, too. After it, and after a KeyboardInterrupt or
+            a cancellation, the writer can only be aborted.
+        """
+        self._enter()
+        try:
+            with Lent(buffer, "buffer") as lent:
+                await self._append(lent)
+                return lent.size
+        finally:
+            self._lock.release()
+
+    async def _append(self, lent):
+        written, size, number = 0, lent.size, Size()
+        whole = False
+        try:
+            while written < size:
+                error = ErrorHandle()
+                step = min(size - written, self._step)
+                status = library.writer_write(self._writer, lent.address + written, step, self._patience,
+                                              byref(number), byref(error))
+                written += number.value
+                self._position += number.value
+                if status and status != _abi.INTERRUPTED:
+                    self._client._checked(status, error)
+                if written < size:
+                    await self._room(number.value == step)
+            whole = True
+        finally:
+            if not whole:
+                self.spoil(f"a write failed or was {self._cut}")
+
+    async def _room(self, there):
+        """Between two parts of what is written; waits for room, unless it is there."""
+
+    async def _commit(self) -> Object:
+        """Sends the rest, makes the object and verifies it.
+
+        Returns: what stat() gives of it, its generation for one. It is kept as `object`.
+        Raises: PreconditionError where somebody has written the object since the writer was opened
+            (AlreadyExistsError where if_generation_match is 0); what a part has failed with; PreconditionError
+            after a write that failed. Then nothing is committed. What an error says with
+            `outcome_unknown` may have been carried out, as a whole; so may one of a task that is
+            cancelled.
+        """
+        self._enter()
+        try:
+            end = "aborted"  # it is over, whatever comes of it
+            try:
+                self._object = await Call(
+                    lambda client, queue, tag, out, err:
+                        library.writer_commit(self._writer, queue, tag, out, err), self._committed)
+                end = "committed"
+                return self._object
+            finally:
+                self._end(end)
+        finally:
+            self._lock.release()
+
+    async def _abort(self) -> None:
+        """Gives up and removes what was sent: what was there before stays. After a commit, and
+        again, it does nothing.
+
+        Raises: an error that names what could not be removed.
+        """
+        if self.closed or self.forked:
+            return
+        self._take()
+        try:
+            try:
+                await Call(lambda client, queue, tag, out, err:
+                           library.writer_abort(self._writer, queue, tag, out, err))
+            finally:
+                self._end("aborted")
+        finally:
+            self._lock.release()
 
     def __reduce__(self):
         raise TypeError("a writer belongs to its process, and cannot be pickled")
@@ -179,7 +272,7 @@ class Writing:
         return f"<dataflux.{type(self).__name__} {self.url}, {self._position} bytes, {self._state}>"
 
 
-class Writer(Writing):
+class Writer(_Body):
     """An object that is being written, in bounded memory (Client's `upload_memory`).
 
     It appears by commit() alone, whole and verified; until then, and whatever else happens, what was
@@ -190,7 +283,7 @@ class Writer(Writing):
     Made by Client.writer(). Threads: one at a time uses a writer.
     """
 
-    def __init__(self, client: Client, url: Place, *, attributes: object = None,
+    def __init__(self, client: Caller, url: Place, *, attributes: object = None,
                  if_generation_match: int | None = None, size_hint: int = 0, part_size: int = 0,
                  timeout: float | None = None) -> None:
         bucket, name, _ = object_place(url)
@@ -199,94 +292,17 @@ class Writer(Writing):
 
     def _open(self, client, bucket, name, call):
         self._of_client(client, bucket, name)
-        self._lock = _thread.allocate_lock()
-        self._writer = client._run(call)
-        self._state = "open"
-        _writers.add(self)
+        client._run(self._opened(call))
 
-    def _enter(self):
-        self._usable()
-        if not self._lock.acquire(False):
-            raise PreconditionError(f"{self.url}: another thread uses the writer; one at a time "
-                                    "does")
-
-    def write(self, buffer: Buffer) -> int:
-        """Appends bytes. Waits for room while all of the client's upload_memory is in use.
-
-        Arguments:
-            buffer: anything with contiguous memory. It is the caller's again on return.
-
-        Returns: their number, always all of them.
-        Raises: what an earlier part has failed with, too. After it, and after a KeyboardInterrupt,
-            the writer can only be aborted.
-        """
-        self._enter()
-        try:
-            with Lent(buffer, "buffer") as lent:
-                self._append(lent)
-                return lent.size
-        finally:
-            self._lock.release()
-
-    def _append(self, lent):
-        written, size, number = 0, lent.size, Size()
-        whole = False
-        try:
-            while written < size:
-                error = ErrorHandle()
-                status = library.writer_write(self._writer, lent.address + written, size - written,
-                                              -1, byref(number), byref(error))
-                written += number.value
-                if status and status != _abi.INTERRUPTED:
-                    self._client._checked(status, error)
-            whole = True
-        finally:
-            self._position += written
-            if not whole:
-                self.spoil("a write failed or was interrupted")
-
-    def commit(self) -> Object:
-        """Sends the rest, makes the object and verifies it.
-
-        Returns: what stat() gives of it, its generation for one. It is kept as `object`.
-        Raises: PreconditionError where somebody has written the object since the writer was opened
-            (AlreadyExistsError where if_generation_match is 0); what a part has failed with; PreconditionError
-            after a write that failed. Then nothing is committed. What an error says with
-            `outcome_unknown` may have been carried out, as a whole.
-        """
-        self._enter()
-        try:
-            end = "aborted"  # it is over, whatever comes of it
-            try:
-                self._object = self._client._run(committing(self._writer, self._committed))
-                end = "committed"
-                return self._object
-            finally:
-                self._end(end)
-        finally:
-            self._lock.release()
-
-    def abort(self) -> None:
-        """Gives up and removes what was sent: what was there before stays. After a commit, and
-        again, it does nothing.
-
-        Raises: an error that names what could not be removed.
-        """
-        if self.closed or self.forked:
-            return
-        if not self._lock.acquire(False):
-            raise PreconditionError(f"{self.url}: another thread uses the writer; one at a time "
-                                    "does")
-        try:
-            try:
-                self._client._run(aborting(self._writer))
-            finally:
-                self._end("aborted")
-        finally:
-            self._lock.release()
+    def _free(self):
+        self._writer.free()
 
     def _give_up(self):
         abort_quietly(self)
+
+    write = blocking(_Body._write)
+    commit = blocking(_Body._commit)
+    abort = blocking(_Body._abort)
 
     def __enter__(self) -> Self:
         self._usable()
@@ -302,6 +318,64 @@ class Writer(Writing):
         if self._state in ("open", "broken") and not self.forked:
             self.left_open(self)
             abort_quietly(self)
+
+
+class AsyncWriter(_Body):
+    """An object that is being written, in bounded memory (the client's `upload_memory`).
+
+    It appears by commit() alone, whole and verified; until then, and whatever else happens, what was
+    there before stays. Leaving its `async with` commits; an exception that passes, cancellation for
+    one, aborts. One that is let go of is aborted with a ResourceWarning. Once a call has failed, or
+    was cancelled, it never commits.
+
+    Made by AsyncClient.writer(), for `async with await client.writer(url) as writer`. One task at a
+    time uses it.
+    """
+
+    _who, _cut, _patience, _step = "task", "cancelled", 0, _STEP
+
+    def __init__(self, client: Caller, url: Place) -> None:
+        bucket, name, _ = object_place(url)
+        self._of_client(client, bucket, name)
+
+    def _free(self):
+        # That of a writer whose last call was cancelled may wait.
+        aside(self._writer.moved().free)
+
+    def _give_up(self):
+        self._state = "aborted"  # at the interpreter's end no thread would be waited for
+        self._writer.free()
+
+    write = awaiting(_Body._write)
+    commit = awaiting(_Body._commit)
+    abort = awaiting(_Body._abort)
+
+    async def _room(self, there):
+        if there:
+            await current().turn()  # others have theirs
+        else:
+            await current().told(self._notify)
+
+    def _notify(self, queue, tag):
+        error = ErrorHandle()
+        checked(library.writer_notify(self._writer, queue, tag, byref(error)), error)
+
+    async def __aenter__(self) -> Self:
+        self._usable()
+        return self
+
+    async def __aexit__(self, kind: object, value: object, traceback: object) -> None:
+        if self.closed:
+            return
+        if kind is None:
+            await self.commit()
+        else:
+            await abort_in_task(self, value)
+
+    def __del__(self):
+        if self._state in ("open", "broken") and not self.forked:
+            self.left_open(self)
+            self._end("aborted")
 
 
 def commit_or_abort(writer):
@@ -320,6 +394,20 @@ def abort_quietly(writer):
         writer.abort()
     except Exception:
         pass
+
+
+async def abort_in_task(writer, why):
+    """Aborts where an exception, `why`, says what went wrong: what could not be removed is what
+    find_leftovers() finds."""
+    try:
+        if not isinstance(why, GeneratorExit):  # a coroutine that is being closed cannot wait
+            await current().shielded(writer.abort, _ABORT_LIMIT)
+    except Exception:
+        pass
+    finally:
+        # Or there is no event loop any more. What another task still uses, that one ends.
+        if not (writer.closed or writer.forked or writer._lock.locked()):
+            writer._end("aborted")
 
 
 def _at_exit():

@@ -9,11 +9,9 @@ from __future__ import annotations
 import logging
 from urllib.parse import quote
 
-from .._async_writer import AsyncWriter
-from .._async_writer import abort_quietly as give_up
 from .._attributes import attributes
 from .._errors import AlreadyExistsError, Error, NotFoundError, PreconditionError
-from .._writer import Writer, abort_quietly
+from .._writer import AsyncWriter, Writer, abort_in_task, abort_quietly, opening
 from ._attributes import attributes_of
 from ._roads import driven
 
@@ -146,13 +144,13 @@ class AsyncAppendWriter(AsyncWriter):
         (bucket, name), beside, generation = appended.target()
         of = self._of
         self._of = bucket.encode(), name.encode()
-        await self._open(beside, generation, 0, 0, None)
+        await self._client._run(self._opened(opening(*self._of, beside, generation, 0, 0, None)))
         self._of = of
         if not appended.joined:
             try:
                 await self.write(await appended.before())
             except BaseException as why:
-                await give_up(self, why)
+                await abort_in_task(self, why)
                 raise
         return self
 

@@ -8,11 +8,10 @@ from typing import Any
 
 from .._client import Client
 from .._errors import Error, InvalidArgumentError, NotFoundError, of_status
-from .._listing import Listing
+from .._listing import Listing, Rows
 from .._manifest import Manifest
 from .._pairing import PairedRows
 from .._place import object_place, one_of, prefix_place, url_of, with_both_slashes
-from .._rows import Rows
 from . import _named, _pairs
 from ._ranks import distributed
 from ._source import Folder, Listed, Source, digest_of

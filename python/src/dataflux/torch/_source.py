@@ -18,8 +18,7 @@ from .._client import Client
 from .._errors import DataLossError, PreconditionError
 from .._get_many import GetMany
 from .._items import Item
-from .._listing import Listing, Row
-from .._rows import RowFeed
+from .._listing import Listing, Row, RowFeed
 from ._sizes import SizeError, Sizes
 
 # The end of a manifest: docs/manifest.md.

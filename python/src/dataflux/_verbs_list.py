@@ -5,11 +5,12 @@ from __future__ import annotations
 import _thread
 
 from . import _abi, _wait
-from ._calls import FLAGS, INTERRUPTED, RECORD_SIZE, STATUS, Call, checked, failure, json_of, taker
+from ._batches import Batches
+from ._calls import FLAGS, STATUS, Call, checked, failure, json_of, taker
 from ._columns import ListingHandle, Table
 from ._errors import PreconditionError, after
 from ._handles import ErrorHandle, handle
-from ._library import Pointer, Size, addressof, byref, library, struct
+from ._library import Pointer, addressof, byref, library, struct
 from ._listing import Listing, text_of
 from ._place import count_of, flag_of, nanoseconds, prefix_place
 
@@ -109,6 +110,7 @@ class ListStream:
         self._over = None  # makes what next() raises when no more comes
         self._summary = None
         self._queue = _wait.new_queue()
+        self._records = _wait.Records(self._queue)
         self._lister, error = ListerHandle(), ErrorHandle()
         checked(library.list_stream(client._handle_for_stream(self._queue), byref(options), self._queue, 1,
                                     byref(self._lister), byref(error)), error)
@@ -117,59 +119,55 @@ class ListStream:
         return self
 
     def __next__(self) -> Listing:
-        self._check()
-        with self._lock:
-            if self._over is not None:
-                raise self._over()
-            try:
-                return self._next()
-            except BaseException as why:
-                self._end(_over(why))
-                raise
+        while True:
+            batch = self._next(-1)
+            if batch is not None:
+                return batch
 
     def _check(self):
         # Before any lock: a thread of the parent may have held it.
         if self._process != _wait._process:
             raise _forked()
 
-    def _next(self):
-        import ctypes
-
-        buffer, number = ctypes.create_string_buffer(RECORD_SIZE), Size()
-        while True:
-            status = library.queue_next(self._queue, buffer, RECORD_SIZE, 1, -1, byref(number))
-            if self._over is not None:  # a signal handler has closed it
-                raise self._over()
-            if status == INTERRUPTED:
-                continue
-            return self._batch(status, buffer)
-
-    # For AsyncListStream, which waits in another way.
-
-    @property
-    def under_way(self) -> bool:
-        """It has not ended."""
-        return self._over is None
-
-    def over(self):
-        """What the next step raises when it has ended."""
-        return self._over()
-
-    def taken(self, status, buffer):
-        """The batch that a record tells of. A failure ends the stream."""
+    def _next(self, wait_ns):
+        """The next batch; None where a signal came first, or none did in that time. A failure ends the
+        stream."""
         self._check()
         with self._lock:
+            if self._over is not None:
+                raise self._over()
             try:
-                return self._batch(status, buffer)
+                record = self._records.take(wait_ns)
+                if self._over is not None:  # a signal handler has closed it
+                    raise self._over()
+                return None if record is None else self._batch(record)
             except BaseException as why:
                 self._end(_over(why))
                 raise
 
-    def _batch(self, status, buffer):
+    # For AsyncListStream, which waits in another way.
+
+    @property
+    def ended(self) -> bool:
+        """No more batches come."""
+        return self._over is not None
+
+    @property
+    def fd(self) -> int:
+        """Readable while taken() may give something."""
+        number: int = library.queue_fd(self._queue)
+        return number
+
+    def taken(self):
+        """A batch that is there now; None."""
+        return self._next(0)
+
+    def why(self):
+        """What the next step raises when it has ended."""
+        return self._over()
+
+    def _batch(self, record):
         """What a record tells of."""
-        if status:
-            raise AssertionError(f"dataflux_queue_next: {status}")
-        record = _wait.unpack(buffer)
         if record[FLAGS] & _abi.RECORD_END:
             raise failure(self._queue, record) if record[STATUS] else StopIteration
         made, error = ListingHandle(), ErrorHandle()
@@ -232,6 +230,26 @@ class ListStream:
 
     def __reduce__(self):
         raise TypeError("a ListStream belongs to its process, and cannot be pickled")
+
+
+class AsyncListStream(Batches):
+    """Batches of a listing, each a Listing of at most some 65,536 rows, as they arrive: an
+    asynchronous iterator.
+
+    The listing goes on while a batch is used, as far as `memory_cap` allows. `async with` closes it;
+    so does letting go of it. A failure ends it: each next step fails then, so that a part never
+    passes for the whole. One that was cancelled while it waited has lost nothing, and can go on.
+
+    One task at a time takes from it.
+    """
+
+    if TYPE_CHECKING:
+        async def __anext__(self) -> Listing: ...
+
+    @property
+    def summary(self) -> Dict[str, Any]:
+        """What was done so far: what Listing.summary has, but for prefixes, which the batches have."""
+        return self._stream.summary
 
 
 class ListVerbs:

@@ -1,4 +1,4 @@
-"""Single objects: their metadata, and changes of them within the service. Their bytes: _reads.py."""
+"""Single objects: their metadata, and changes of them within the service. Their bytes: _verbs_reads.py."""
 
 from __future__ import annotations
 
