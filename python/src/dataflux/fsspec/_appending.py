@@ -13,7 +13,6 @@ from .._attributes import attributes
 from .._errors import AlreadyExistsError, Error, NotFoundError, PreconditionError
 from .._writer import AsyncWriter, Writer, abort_in_task, abort_quietly, opening
 from ._attributes import attributes_of
-from ._roads import driven
 
 REWRITTEN = 4 << 20  # bytes up to which an object is read and written again
 _KEPT = ("content_type", "content_encoding", "content_disposition", "content_language",
@@ -116,7 +115,7 @@ class AppendWriter(Writer):
         self._of = tuple(text.encode() for text in appended.place)
         if not appended.joined:
             try:
-                self.write(driven(appended.before()))
+                self.write(client._run(appended.before()))
             except BaseException:
                 abort_quietly(self)
                 raise
@@ -129,7 +128,7 @@ class AppendWriter(Writer):
             made = super().commit()
             if self._appended.joined:
                 self._object, self._state = None, "aborted"
-                made = driven(self._appended.join(made))
+                made = self._client._run(self._appended.join(made))
                 self._object, self._state = made, "committed"
             return made
         except Error as why:

@@ -10,7 +10,6 @@ from .._file import FileReader, FileWriter, TextFileWriter
 from .._reader import Reader
 from .._writer import Writer, abort_quietly, not_committed
 from ._attributes import refuse
-from ._roads import driven
 
 _BLOCKS = (64 << 10, 16 << 20)  # least and most bytes that a short read brings
 
@@ -242,7 +241,7 @@ def appender_of(fs, kind, path, given, how):
     from ._appending import AppendWriter, appended_to
 
     place = fs._target(path)
-    appended = driven(appended_to(fs._blocking._road, place, given, path))
+    appended = fs.client._run(appended_to(fs._blocking._road, place, given, path))
     refuse(given, "open")
     return _remembered(fs, kind, path, AppendWriter(fs.client, appended, **how), "ab", place)
 

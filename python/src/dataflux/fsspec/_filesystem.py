@@ -23,7 +23,7 @@ from ._options import ACCESS, CONSISTENCY, client_options, names_of, without_har
 from ._paths import PROTOCOLS, Paths
 from ._reading import Reading
 from ._registry import _register, registered
-from ._roads import Awaiting, Blocking, driven
+from ._roads import Awaiting, Blocking
 from ._transaction import ThreadTransaction
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ class _Verbs(Paths, Finding, Expanding, Reading, Changing, Moving):
 
 
 class _BlockingVerbs(_Verbs):
-    """The verbs for threads: none of their coroutines ever stops."""
+    """The verbs for threads."""
 
     def __init__(self, fs, road):
         self._fs = fs
@@ -61,7 +61,7 @@ def _blocking(body):
 
     @wraps(body)
     def verb(self, *arguments, **how):
-        return driven(body(self._blocking, *arguments, **how))
+        return self.client._run(body(self._blocking, *arguments, **how))
 
     verb.__name__ = body.__name__[1:]
     verb.__qualname__ = f"DatafluxFileSystem.{verb.__name__}"
@@ -202,7 +202,7 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         self.transaction.complete()
 
     def _each(self, verb, arguments):
-        return driven(self._blocking._road.each(verb, arguments))
+        return self.client._run(self._blocking._road.each(verb, arguments))
 
     def invalidate_cache(self, path: str | None = None) -> None:
         """Nothing: no listing is kept."""
@@ -304,7 +304,7 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
 
     def walk(self, path: Any, maxdepth: int | None = None, topdown: bool = True,
              on_error: Any = "omit", detail: bool = False, **kwargs: Any) -> Iterator[Any]:
-        yield from driven(self._blocking._walked(path, maxdepth, topdown, on_error, detail))
+        yield from self.client._run(self._blocking._walked(path, maxdepth, topdown, on_error, detail))
 
     walk.__doc__ = Finding._walk.__doc__
 

@@ -1,11 +1,10 @@
-"""How a verb waits. Each verb is written once, as a coroutine that awaits what its road gives: that
-of Blocking is there at once, so such a coroutine never stops, and is run to its end by driven(); that
-of Awaiting comes by the caller's event loop."""
+"""What the filesystem's verbs await, each of which is written once, as a body: on Blocking it is run by a
+thread, on Awaiting it is a coroutine of the caller's event loop."""
 
 from __future__ import annotations
 
 from .._aio import AsyncClient
-from .._client import Client
+from .._client import Client, Verbs
 from .._errors import Error
 from .._loops import current
 from .._wait import run_all
@@ -14,27 +13,7 @@ _LIMITED = frozenset(("stat", "exists", "delete", "copy", "move", "compose", "pa
                       "buckets", "list"))
 AT_ONCE = 64  # calls of one verb for many objects
 STEP = 8 << 20  # bytes that go into a file of somebody else's at a time
-
-
-def driven(coroutine):
-    """Runs a coroutine that never stops, and gives what it returns."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        return end.value
-    finally:
-        coroutine.close()
-    raise RuntimeError("a verb has waited for an event loop, and was called without one")
-
-
-class _Works(*Client.__bases__[1:]):
-    """The verbs of a client, which give the call, or the body, instead of running it."""
-
-    def _run(self, work, progress=None, told=None):
-        return work
-
-
-works = _Works()
+_verbs = Verbs()
 
 
 class Road:
@@ -49,26 +28,22 @@ class Road:
         self.client = self.kind(**options)
         self.limit = limit
 
-    def _limited(self, verb, how):
+    def work(self, verb, *arguments, **how):
+        """The call or the body of a client's verb, with the limit that it has here."""
         if self.limit is not None and verb in _LIMITED:
             how.setdefault("timeout", self.limit)
+        return getattr(_verbs, verb)(*arguments, **how)
 
     def works_of(self, verb, arguments):
         """A call or a body for each of the arguments, (tuple, dict), made when it is asked for."""
-        make = getattr(works, verb)
         for positional, named in arguments:
-            named = dict(named)
-            self._limited(verb, named)
-            yield make(*positional, **named)
+            yield self.work(verb, *positional, **named)
 
 
 class Blocking(Road):
-    """For threads."""
+    """For threads: a body on it is run by client._run()."""
 
-    async def call(self, verb, *arguments, **how):
-        """A verb of the client."""
-        self._limited(verb, how)
-        return getattr(self.client, verb)(*arguments, **how)
+    call = Road.work
 
     async def aside(self, function, *arguments):
         """What blocks, and is no call of the client."""
@@ -110,8 +85,7 @@ class Awaiting(Road):
         return self.client
 
     async def call(self, verb, *arguments, **how):
-        self._limited(verb, how)
-        return await getattr(self.client, verb)(*arguments, **how)
+        return await self.client._run(self.work(verb, *arguments, **how))
 
     async def aside(self, function, *arguments):
         return await current().in_thread(function, *arguments)
