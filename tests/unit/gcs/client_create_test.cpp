@@ -1,3 +1,4 @@
+#include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/authorized_user.hpp>
 #include <dataflux/gcs/client.hpp>
 
