@@ -61,7 +61,7 @@ USER_CODE = ["examples", "programs", "tests/consume", "test_package", "docs", "R
 USER_SUFFIXES = {".hpp", ".cpp", ".md"}
 # What the coordinator's base does for all; so often it may be written in the library.
 WRITTEN_ONCE = {"deadline_from(": 2, "check_not_forked(": 4, "fork_generation()": 4,
-                "std::stop_callback<": 1, "struct stopper": 0, "continue_on<": 2}
+                "std::stop_callback<": 1, "struct stopper": 0, "continue_on<": 2, "step_lost()": 5}
 # A member function that may be overridden and is defined elsewhere.
 VIRTUAL = re.compile(r"[^;{}]*(?:(?<!::)\b(?:override|final)|\bvirtual\b[^;{}=]*\)[^;{}=]*);")
 PICTURE = re.compile(r"^## The picture$.*?^```$(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -1,5 +1,5 @@
 #include <dataflux/exec/virtual_scheduler.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 #include <dataflux/store/memory_store.hpp>
 
 #include <support/catch.hpp>
@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -296,6 +297,22 @@ TEST_CASE("coordinator: nothing is under way any more when it completes with a f
   CHECK(h.left == 0);
   CHECK(h.one->steps == 6);
   CHECK(h.outcome->error().message() == "enough");
+}
+
+TEST_CASE("coordinator: what comes back is lost where there is no memory for its step", "[store]") {
+  const bool enough = GENERATE(true, false);
+  harness h({.at_once = 2, .at_begin = [enough](looker& c) {
+               c.one_more();
+               c.come_back([&] {
+                 if (!enough) throw std::bad_alloc();
+                 c.post_step([](looker& here) { here.one_less(); });
+               });
+             }});
+  h.one->start("bkt");
+  h.clock.run();
+  REQUIRE(h.completions == 1);
+  CHECK(h.code() == (enough ? errc::ok : errc::resource_exhausted));
+  CHECK(h.left == 0);
 }
 
 TEST_CASE("coordinator: may end inside its own stop", "[store]") {

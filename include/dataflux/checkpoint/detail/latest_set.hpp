@@ -2,7 +2,7 @@
 
 #include <dataflux/checkpoint/checkpoint_set.hpp>
 #include <dataflux/checkpoint/detail/set_scan.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/checkpoint/detail/reader_state.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 
 #include <memory>
 #include <utility>

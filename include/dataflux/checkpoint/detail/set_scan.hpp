@@ -2,7 +2,7 @@
 
 #include <dataflux/checkpoint/checkpoint_set.hpp>
 #include <dataflux/checkpoint/detail/set_manifest.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 #include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/transfer/detail/list_all.hpp>

@@ -4,7 +4,7 @@
 #include <dataflux/checkpoint/detail/upload_journal.hpp>
 #include <dataflux/checkpoint/upload_file.hpp>
 #include <dataflux/detail/buffer.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 #include <dataflux/transfer/detail/object_upload.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 

@@ -319,8 +319,7 @@ void upload_file_job::on_file_thread(Step step, Otherwise otherwise) {
       here.fail(why);
       otherwise(here);
     };
-    within_memory([&] { self->post_step(last); },
-                  [&] { self->strand().post([self] { self->step_lost(); }); });
+    self->come_back([&] { self->post_step(last); });
   };
   const auto begun = try_file_step(
       [step, ends_by]() mutable { within_memory(step, [&] { ends_by(short_of_memory()); }); });

@@ -3,7 +3,7 @@
 #include <dataflux/download/detail/part_file.hpp>
 #include <dataflux/download/download_file.hpp>
 #include <dataflux/download/getter.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <cstddef>

@@ -224,8 +224,7 @@ DATAFLUX_INLINE void download_file_job::stop_short() noexcept {
   if (closes) return;
   file_.reset();
   slices_.reset();
-  within_memory([this] { on_strand(&download_file_job::end); },
-                [this] { strand().post([self = shared_from_this()] { self->step_lost(); }); });
+  come_back([this] { on_strand(&download_file_job::end); });
 }
 
 /// No failure where the file has its name.

@@ -5,7 +5,7 @@
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/download/detail/get_stream.hpp>
 #include <dataflux/download/get_one.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 

@@ -78,15 +78,13 @@ class folder_copy : public coordinator<folder_copy> {
     run_step([self = shared_from_this(), work = std::move(work), then = std::move(then)]() mutable {
       const bool enough = within_memory(work);
       const std::shared_ptr<folder_copy> call = self;
-      within_memory(
-          [&] {
-            call->post_step([then = std::move(then), enough](folder_copy& here) mutable {
-              here.one_less();
-              enough ? then() : here.fail(short_of_memory());
-              here.advance();
-            });
-          },
-          [&] { call->strand().post([call] { call->step_lost(); }); });
+      call->come_back([&] {
+        call->post_step([then = std::move(then), enough](folder_copy& here) mutable {
+          here.one_less();
+          enough ? then() : here.fail(short_of_memory());
+          here.advance();
+        });
+      });
     });
     counted.kept();
   }

@@ -6,7 +6,7 @@
 #include <dataflux/list/detail/shared_list.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/manifest.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include <dataflux/list/detail/manifest_joiner.hpp>
 #include <dataflux/list/detail/share_record.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -318,8 +318,7 @@ DATAFLUX_INLINE void list_coordinator::send(const call_ptr& call) {
 DATAFLUX_INLINE void list_coordinator::start_call(const call_ptr& call) {
   store().start(call->request, [self = shared_from_this(), call](result<list_page> page) {
     call->page = std::move(page);
-    within_memory([&] { self->take(call); },
-                  [&] { self->strand().post([self] { self->step_lost(); }); });
+    self->come_back([&] { self->take(call); });
   });
 }
 

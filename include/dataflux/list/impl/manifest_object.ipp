@@ -4,7 +4,7 @@
 #include <dataflux/detail/collecting_sink.hpp>
 #include <dataflux/list/detail/manifest_encoder.hpp>
 #include <dataflux/list/manifest.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 #include <dataflux/transfer/detail/object_upload.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include <dataflux/list/detail/page_check.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/manifest.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -108,14 +108,12 @@ DATAFLUX_INLINE void manifest_refresh::check() noexcept {
   };
   within_memory(check_some, [&] { why = short_of_memory(); });
   if (more) return next_check();
-  within_memory(
-      [&] {
-        post_step([why = std::move(why)](manifest_refresh& here) mutable {
-          here.one_less();
-          here.checked(std::move(why));
-        });
-      },
-      [&] { strand().post([self = shared_from_this()] { self->step_lost(); }); });
+  come_back([&] {
+    post_step([why = std::move(why)](manifest_refresh& here) mutable {
+      here.one_less();
+      here.checked(std::move(why));
+    });
+  });
 }
 
 DATAFLUX_INLINE void manifest_refresh::checked(std::optional<error> why) {

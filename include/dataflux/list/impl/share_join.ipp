@@ -116,14 +116,12 @@ DATAFLUX_INLINE void share_join::write() {
   one_more();
   const auto step = [self = shared_from_this(), from = next_write_, to, last] {
     auto why = self->write_step(from, to, last);
-    within_memory(
-        [&] {
-          self->post_step([why = std::move(why), to, last](share_join& here) mutable {
-            here.one_less();
-            here.wrote(to, last, std::move(why));
-          });
-        },
-        [&] { self->strand().post([self] { self->step_lost(); }); });
+    self->come_back([&] {
+      self->post_step([why = std::move(why), to, last](share_join& here) mutable {
+        here.one_less();
+        here.wrote(to, last, std::move(why));
+      });
+    });
   };
   if (!try_file_step(step)) step();
 }

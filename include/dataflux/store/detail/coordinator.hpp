@@ -104,6 +104,14 @@ class coordinator : public std::enable_shared_from_this<Self> {
     });
   }
 
+  /// What is under way without then() comes back, on any thread: makes `act`, which posts a step.
+  /// Where it is short of memory the step is lost.
+  template <class Act>
+  void come_back(Act act) noexcept {
+    within_memory(
+        act, [this] { strand().post([self = this->shared_from_this()] { self->step_lost(); }); });
+  }
+
   /// The first failure is kept; with watch_stop() the requests under way are stopped.
   void fail(error why) {
     if (failure_) return;
@@ -210,41 +218,6 @@ class coordinator : public std::enable_shared_from_this<Self> {
   stop_watch on_stop_{};
   timer_id timer_{timer_id::none};
   std::size_t in_flight_{0};
-};
-
-/// Private: a coordinator that ends in one result. complete() calls the completion once, whatever
-/// comes later. After fail() that is as soon as nothing is under way, perhaps inside fail(): what
-/// writes into the caller's memory has ended by then.
-template <class Self, class Value>
-class call_coordinator : public coordinator<Self> {
- public:
-  using completion = object_store::completion<Value>;
-
-  call_coordinator(object_store& store, scheduler& strand, call_limits limits,
-                   completion done) noexcept
-      : coordinator<Self>(store, strand, std::move(limits)), done_(std::move(done)) {}
-
-  void refused(error why) { complete(std::move(why)); }
-  void idle() {
-    if (this->failure_) complete(*this->failure_);
-  }
-  void fail(error why) {
-    if (completed()) return;
-    coordinator<Self>::fail(std::move(why));
-    if (this->in_flight() == 0) this->self().idle();
-  }
-  bool completed() const noexcept { return !done_; }
-
- protected:
-  ~call_coordinator() = default;
-
-  void complete(result<Value> outcome) {
-    this->unwatch();
-    if (auto done = std::exchange(done_, {})) done(std::move(outcome));
-  }
-
- private:
-  completion done_;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/detail/page_walk.hpp>

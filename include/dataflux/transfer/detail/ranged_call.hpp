@@ -2,7 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
 #include <dataflux/store/detail/late_failure.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 #include <dataflux/transfer/detail/read_engine.hpp>
