@@ -5,69 +5,34 @@
 #include <dataflux/codec/detail/json_writer.hpp>
 
 #include <algorithm>
-#include <array>
-#include <system_error>
 
 namespace dataflux_c {
-
-result<void> writer_state::turn::granted() const {
-  if (taken_) return {};
-  return error(errc::failed_precondition,
-               "another thread is inside a function of this writer; one thread at a time uses it");
-}
 
 void writer_state::end() {
   for (const asked& each : asked_) each.queue->remove(each.number);
   writer_.reset();
 }
 
-result<writer_state::how> writer_state::wait_for_room(dataflux::duration limit) {
-  if (!bell_) {
-    try {
-      bell_.emplace();
-    } catch (const std::system_error& e) {
-      return error(errc::resource_exhausted, e.what());
-    }
-  }
-  // What nobody has heard of yet, because a signal came first, need not be asked for again.
-  if (!rings_) writer_->notify(*bell_, 0);
-  rings_ = true;  // not where memory was short: the next wait asks again
-  const auto ended = bell_->wait(limit);
-  if (ended == dataflux::completion_queue::wait_end::interrupted) return how::interrupted;
-  std::array<dataflux::completion_event, 1> rung{};
-  if (bell_->next(rung, {}) > 0) rings_ = false;
-  return how::done;
+namespace {
+
+/// Of a write that waits; negative = until all is taken.
+dataflux::call_limits limits_of(std::int64_t timeout_ns) noexcept {
+  return {.timeout = timeout_ns < 0 ? dataflux::duration{0} : duration_of(timeout_ns)};
 }
 
-template <class Try>
-result<writer_state::how> writer_state::take_all(dataflux::bytes_view bytes,
-                                                 std::int64_t timeout_ns, std::size_t& taken,
-                                                 Try some_of) {
-  const dataflux::time_point until =
-      dataflux::deadline_after(dataflux::clock::now(), wait_of(timeout_ns));
-  const std::uint64_t before = writer_->written();
-  const auto count = [&]() noexcept {
-    taken = static_cast<std::size_t>(writer_->written() - before);
-  };
-  const at_end counted(count);
-  for (;;) {
-    const auto some = some_of(bytes.subspan(taken));
-    count();
-    if (!some) return some.error();
-    if (taken == bytes.size() || timeout_ns == 0) return how::done;
-    const auto rest = until - dataflux::clock::now();
-    if (rest <= dataflux::duration::zero()) {
-      return error(errc::deadline_exceeded, "the writer had no room for all of it in time");
-    }
-    auto waited = wait_for_room(rest);
-    if (!waited || *waited == how::interrupted) return waited;
-  }
-}
+}  // namespace
 
 result<writer_state::how> writer_state::write(dataflux::bytes_view bytes, std::int64_t timeout_ns,
                                               std::size_t& taken) {
-  return take_all(bytes, timeout_ns, taken,
-                  [this](dataflux::bytes_view rest) { return writer_->try_write(rest); });
+  const std::uint64_t before = writer_->written();
+  const at_end counted(
+      [&]() noexcept { taken = static_cast<std::size_t>(writer_->written() - before); });
+  if (timeout_ns != 0) {
+    return dataflux::detail::interruptible::write(*writer_, bytes, limits_of(timeout_ns));
+  }
+  const auto some = writer_->try_write(bytes);
+  if (!some) return some.error();
+  return how::all;
 }
 
 result<writer_state::how> writer_state::lend(dataflux::bytes_view bytes, std::int64_t timeout_ns,
@@ -78,12 +43,18 @@ result<writer_state::how> writer_state::lend(dataflux::bytes_view bytes, std::in
   auto number = queue->add(std::make_shared<told_once>(tag));
   if (!number) return std::move(number).error();
   share->name(*number);
+  const std::uint64_t before = writer_->written();
   const at_end told([&]() noexcept {
+    taken = static_cast<std::size_t>(writer_->written() - before);
     if (taken == 0) share->forget();
   });
-  return take_all(bytes, timeout_ns, taken, [&](dataflux::bytes_view rest) {
-    return writer_->try_write_borrowed(rest, [share] {});
-  });
+  if (timeout_ns != 0) {
+    return dataflux::detail::interruptible::write_borrowed(
+        *writer_, bytes, [share] {}, limits_of(timeout_ns));
+  }
+  const auto some = writer_->try_write_borrowed(bytes, [share] {});
+  if (!some) return some.error();
+  return how::all;
 }
 
 result<void> writer_state::notify(const std::shared_ptr<queue_state>& queue, std::uint64_t tag) {
@@ -136,11 +107,11 @@ result<dataflux::bytes_view> bytes_of(const void* data, size_t size) {
 /// Runs `body` within the writer's turn; it gives how the call ended.
 template <class Body>
 dataflux_status in_turn(dataflux_writer* writer, dataflux_error** err, Body body) noexcept {
-  auto ended = writer_state::how::done;
+  auto ended = writer_state::how::all;
   const dataflux_status status = guarded(err, [&]() -> result<void> {
     if (auto good = usable(writer, "writer"); !good) return good;
     const auto state = writer->state;  // who hears of it may free the writer
-    const writer_state::turn mine(*state);
+    const auto mine = state->take_turn();
     if (auto good = mine.granted(); !good) return good;
     auto outcome = body(*state);
     if (!outcome) return std::move(outcome).error();
@@ -230,7 +201,7 @@ dataflux_status dataflux_writer_notify(dataflux_writer* writer, dataflux_queue* 
   return dataflux_c::in_turn(writer, err, [&](writer_state& w) -> write_end {
     if (auto good = usable(queue, "queue"); !good) return std::move(good).error();
     if (auto asked = w.notify(queue->state, tag); !asked) return std::move(asked).error();
-    return writer_state::how::done;
+    return writer_state::how::all;
   });
 }
 
@@ -242,7 +213,7 @@ dataflux_status dataflux_writer_commit(dataflux_writer* writer, dataflux_queue* 
         w.client, queue, tag, out,
         [&](dataflux_c::client_state&) { return w.writer().submit_commit(); });
     if (!begun) return std::move(begun).error();
-    return writer_state::how::done;
+    return writer_state::how::all;
   });
 }
 
@@ -254,7 +225,7 @@ dataflux_status dataflux_writer_abort(dataflux_writer* writer, dataflux_queue* q
         w.client, queue, tag, out,
         [&](dataflux_c::client_state&) { return w.writer().submit_abort(); });
     if (!begun) return std::move(begun).error();
-    return writer_state::how::done;
+    return writer_state::how::all;
   });
 }
 

@@ -4,6 +4,8 @@
 #include "told_once.hpp"
 
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
+#include <dataflux/checkpoint/detail/writer_state.hpp>
+#include <dataflux/exec/detail/turn.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -29,25 +31,11 @@ class writer_state final : public cancellable {
   /// Aborts what was not committed.
   void end();
 
-  /// Held by the thread that is inside; nobody waits for it.
-  class turn {
-   public:
-    explicit turn(writer_state& of) noexcept : taken_(!of.busy_.exchange(true)), of_(of) {}
-    turn(const turn&) = delete;
-    turn& operator=(const turn&) = delete;
-    ~turn() {
-      if (taken_) of_.busy_.store(false);
-    }
-    result<void> granted() const;
-
-   private:
-    const bool taken_;
-    writer_state& of_;
-  };
+  dataflux::detail::turn take_turn() noexcept { return dataflux::detail::turn(busy_); }
 
   // Within a turn.
   dataflux::checkpoint_writer& writer() noexcept { return *writer_; }
-  enum class how : std::uint8_t { done, interrupted };
+  using how = dataflux::detail::write_end;
   /// `taken` is right after an error, too.
   result<how> write(dataflux::bytes_view bytes, std::int64_t timeout_ns, std::size_t& taken);
   result<how> lend(dataflux::bytes_view bytes, std::int64_t timeout_ns, std::size_t& taken,
@@ -57,11 +45,6 @@ class writer_state final : public cancellable {
   const std::shared_ptr<client_state> client;
 
  private:
-  template <class Try>
-  result<how> take_all(dataflux::bytes_view bytes, std::int64_t timeout_ns, std::size_t& taken,
-                       Try some_of);
-  result<how> wait_for_room(dataflux::duration limit);
-
   struct asked {
     std::shared_ptr<queue_state> queue;  ///< which the writer may ring as long as it lives
     std::uint64_t number;
@@ -71,8 +54,6 @@ class writer_state final : public cancellable {
   std::stop_source stop_{};
   std::atomic<bool> busy_{false};
   std::vector<asked> asked_{};
-  std::optional<dataflux::completion_queue> bell_{};  ///< of who waits inside
-  bool rings_{false};                                 ///< the bell was asked for
   std::optional<dataflux::checkpoint_writer> writer_{};
 };
 

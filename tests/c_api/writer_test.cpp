@@ -304,7 +304,7 @@ TEST_CASE("dataflux_writer: closing the client ends it, and who is inside", "[c_
   std::size_t taken = 0;
   while (s.write(0, taken) != DATAFLUX_FAILED_PRECONDITION) std::this_thread::yield();
   CHECK(s.why.message() ==
-        "another thread is inside a function of this writer; one thread at a time uses it");
+        "another thread is inside a call on this writer; one thread at a time uses it");
   dataflux_client_close(s.client.get());
   waiting.join();
   CHECK(status == DATAFLUX_CANCELLED);

@@ -19,6 +19,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
 struct writer_state;
+struct interruptible;
 }  // namespace detail
 
 /// Writes an object as a stream of unknown length, in bounded memory. The object appears only by
@@ -133,6 +134,7 @@ class checkpoint_writer {
   std::uint64_t written() const noexcept;
 
  private:
+  friend struct detail::interruptible;
   explicit checkpoint_writer(std::shared_ptr<detail::writer_state> state) noexcept
       : state_(std::move(state)) {}
   static void open_with(const transfer_context& context, upload_request request,

@@ -1,6 +1,7 @@
 #include "writer_fixture.hpp"
 
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
+#include <dataflux/checkpoint/detail/writer_state.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
@@ -9,7 +10,10 @@
 
 #include <support/catch.hpp>
 
+#include <pthread.h>
+
 #include <atomic>
+#include <csignal>
 #include <future>
 #include <string>
 #include <thread>
@@ -208,6 +212,38 @@ TEST_CASE("checkpoint_writer: many writers that one thread fills in turns", "[ch
     }
   });
   CHECK(w.context.state()->uploads.memory.peak() <= 8 * part);
+}
+
+TEST_CASE("checkpoint_writer: a write waits on through signals, or says that one came",
+          "[checkpoint]") {
+  struct sigaction handles {};
+  struct sigaction before {};
+  handles.sa_handler = [](int) {};
+  ::sigaction(SIGUSR2, &handles, &before);
+  fixture w;
+  const std::string body = pattern(40 * part);
+  w.run([&] {
+    auto writer = checkpoint_writer::open(w.context, w.request());
+    REQUIRE(writer);
+    std::atomic<bool> over{false};
+    std::thread signals([&over, writing = ::pthread_self()] {
+      while (!over) ::pthread_kill(writing, SIGUSR2);
+    });
+    const std::string_view half = std::string_view(body).substr(0, 20 * part);
+    const auto good = writer->write(as_bytes(half));
+    while (good && writer->written() < body.size()) {
+      const auto rest = std::string_view(body).substr(static_cast<std::size_t>(writer->written()));
+      const auto end = dataflux::detail::interruptible::write(*writer, as_bytes(rest), {});
+      if (!end) break;
+      if (*end == dataflux::detail::write_end::all) CHECK(writer->written() == body.size());
+    }
+    over = true;
+    signals.join();
+    CHECK(good);
+    CHECK(writer->commit());
+  });
+  ::sigaction(SIGUSR2, &before, nullptr);
+  CHECK(w.content(body.size()) == body);
 }
 
 TEST_CASE("checkpoint_writer: an operation that is cancelled ends the commit", "[checkpoint]") {

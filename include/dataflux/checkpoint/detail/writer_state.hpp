@@ -8,13 +8,13 @@
 #include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/exec/detail/bells.hpp>
 #include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/detail/turn.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/transfer/detail/object_upload.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -40,35 +40,20 @@ struct writer_room {
   void tell(completion_queue& queue, std::uint64_t tag, bool now);
 
   std::mutex mutex{};
-  std::condition_variable changed{};
   bool asked{false};         ///< for memory; the answer is still to come
   std::uint64_t granted{0};  ///< and not used
   bells news{};
+  bells waits{};  ///< the one write that waits, if any
   std::optional<error> failure{};
   bool aborted{false};
   std::atomic<bool> broken{false};  ///< there is a failure
 };
 
+/// How a write has ended: all is taken, or a signal came before.
+enum class write_end : std::uint8_t { all, interrupted };
+
 /// Private: a checkpoint_writer's side of its upload. Used by the writer's thread but for `room`.
 struct writer_state {
-  /// Held by the thread that is inside a member of the writer. Nobody waits for it: two producers
-  /// that share a writer have no order, so that what they write would mean nothing.
-  class turn {
-   public:
-    explicit turn(writer_state& of) noexcept : taken_(!of.busy.exchange(true)), of_(of) {}
-    turn(const turn&) = delete;
-    turn& operator=(const turn&) = delete;
-    ~turn() {
-      if (taken_) of_.busy.store(false);
-    }
-    /// Whether the caller may use the writer at all.
-    result<void> granted() const;
-
-   private:
-    const bool taken_;
-    writer_state& of_;
-  };
-
   /// One call that may wait for room, and what ends that before.
   class patience;
 
@@ -81,6 +66,9 @@ struct writer_state {
     made->upload->on_failed([room = made->room](const error& why) { room->fail(why); });
     return made;
   }
+
+  /// Whether the caller, who has tried to take the turn, may use the writer at all.
+  result<void> granted(const turn& mine) const;
 
   // All of these within a turn.
   /// Why nothing may be done any more.
@@ -102,9 +90,11 @@ struct writer_state {
   error out_of_memory();
   result<std::size_t> try_write(bytes_view bytes);
   result<std::size_t> try_write_borrowed(bytes_view bytes, const std::shared_ptr<void>& released);
-  /// By one of these, until all is taken.
+  /// By one of these, until all is taken. A signal whose handler runs on this thread ends it where
+  /// that is asked for.
   template <class Try>
-  result<void> write(bytes_view bytes, const call_limits& limits, Try some_of);
+  result<write_end> write(bytes_view bytes, const call_limits& limits, bool until_signal,
+                          Try some_of);
   /// Whether a write would say something now: there is room, or an error. Asks for room otherwise.
   bool has_room();
   /// No more is written; gives what is left to send.
@@ -126,6 +116,7 @@ struct writer_state {
   const process_stamp born{};
   std::atomic<bool> busy{false};
   const std::shared_ptr<writer_room> room{std::make_shared<writer_room>()};
+  std::optional<completion_queue> bell{};  ///< of a write that waits
   buffer memory{};
   std::size_t used{0};
   std::uint32_t crc{0};
@@ -144,6 +135,24 @@ struct lending {
   ~lending() {
     if (released) released();
   }
+};
+
+/// Private: the blocking writes for who must see to signals, as a program under an interpreter: a
+/// signal whose handler runs on this thread ends them, too. written() says what was taken then.
+struct interruptible {
+  static result<write_end> write(checkpoint_writer& writer, bytes_view bytes,
+                                 const call_limits& limits);
+  static result<write_end> write_borrowed(checkpoint_writer& writer, bytes_view bytes,
+                                          unique_function<void()> released,
+                                          const call_limits& limits);
+
+ private:
+  friend class dataflux::checkpoint_writer;
+  static result<write_end> write(writer_state& state, bytes_view bytes, const call_limits& limits,
+                                 bool until_signal);
+  static result<write_end> write_borrowed(writer_state& state, bytes_view bytes,
+                                          unique_function<void()> released,
+                                          const call_limits& limits, bool until_signal);
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

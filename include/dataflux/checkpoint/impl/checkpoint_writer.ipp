@@ -93,14 +93,47 @@ namespace detail {
 /// `act`, within the caller's turn, if the writer is open.
 template <class T, class Act>
 result<T> in_turn(writer_state& state, Act act) {
-  const writer_state::turn mine(state);
-  if (auto good = mine.granted(); !good) return std::move(good).error();
+  const turn mine(state.busy);
+  if (auto good = state.granted(mine); !good) return std::move(good).error();
   if (auto good = state.check_open(); !good) return std::move(good).error();
   try {
     return act();
   } catch (const std::bad_alloc&) {
     return state.out_of_memory();
   }
+}
+
+DATAFLUX_INLINE result<write_end> interruptible::write(writer_state& state, bytes_view bytes,
+                                                       const call_limits& limits,
+                                                       bool until_signal) {
+  return in_turn<write_end>(state, [&] {
+    return state.write(bytes, limits, until_signal,
+                       [&state](bytes_view rest) { return state.try_write(rest); });
+  });
+}
+
+DATAFLUX_INLINE result<write_end> interruptible::write_borrowed(writer_state& state,
+                                                                bytes_view bytes,
+                                                                unique_function<void()> released,
+                                                                const call_limits& limits,
+                                                                bool until_signal) {
+  const auto borrowed = std::make_shared<lending>(std::move(released));
+  return in_turn<write_end>(state, [&] {
+    return state.write(bytes, limits, until_signal,
+                       [&](bytes_view rest) { return state.try_write_borrowed(rest, borrowed); });
+  });
+}
+
+DATAFLUX_INLINE result<write_end> interruptible::write(checkpoint_writer& writer, bytes_view bytes,
+                                                       const call_limits& limits) {
+  return write(*writer.state_, bytes, limits, true);
+}
+
+DATAFLUX_INLINE result<write_end> interruptible::write_borrowed(checkpoint_writer& writer,
+                                                                bytes_view bytes,
+                                                                unique_function<void()> released,
+                                                                const call_limits& limits) {
+  return write_borrowed(*writer.state_, bytes, std::move(released), limits, true);
 }
 
 }  // namespace detail
@@ -110,10 +143,9 @@ DATAFLUX_INLINE result<std::size_t> checkpoint_writer::try_write(bytes_view byte
 }
 
 DATAFLUX_INLINE result<void> checkpoint_writer::write(bytes_view bytes, const call_limits& limits) {
-  return detail::in_turn<void>(*state_, [&] {
-    return state_->write(bytes, limits,
-                         [this](bytes_view rest) { return state_->try_write(rest); });
-  });
+  auto ended = detail::interruptible::write(*state_, bytes, limits, false);
+  if (!ended) return std::move(ended).error();
+  return {};
 }
 
 DATAFLUX_INLINE result<std::size_t> checkpoint_writer::try_write_borrowed(
@@ -134,19 +166,18 @@ DATAFLUX_INLINE result<std::size_t> checkpoint_writer::try_write_borrowed(
 DATAFLUX_INLINE result<void> checkpoint_writer::write_borrowed(bytes_view bytes,
                                                                unique_function<void()> released,
                                                                const call_limits& limits) {
-  const auto borrowed = std::make_shared<detail::lending>(std::move(released));
-  return detail::in_turn<void>(*state_, [&] {
-    return state_->write(
-        bytes, limits, [&](bytes_view rest) { return state_->try_write_borrowed(rest, borrowed); });
-  });
+  auto ended =
+      detail::interruptible::write_borrowed(*state_, bytes, std::move(released), limits, false);
+  if (!ended) return std::move(ended).error();
+  return {};
 }
 
 DATAFLUX_INLINE void checkpoint_writer::notify(completion_queue& queue, std::uint64_t tag) {
   const auto state = state_;  // who hears of it may end the writer
   bool now = false;
   {
-    const detail::writer_state::turn mine(*state);
-    if (!mine.granted()) return queue.push({tag, errc::failed_precondition});
+    const detail::turn mine(state->busy);
+    if (!state->granted(mine)) return queue.push({tag, errc::failed_precondition});
     now = state->has_room();
   }
   state->room->tell(queue, tag, now);
@@ -158,8 +189,8 @@ DATAFLUX_INLINE void checkpoint_writer::start_commit(
   const auto state = state_;  // `done` may end the writer
   result<std::optional<upload_piece>> last(std::nullopt);
   {
-    const detail::writer_state::turn mine(*state);
-    if (auto good = mine.granted(); !good) {
+    const detail::turn mine(state->busy);
+    if (auto good = state->granted(mine); !good) {
       last = std::move(good).error();
     } else if (state->finished) {
       last = state->check_open().error();
@@ -188,8 +219,8 @@ DATAFLUX_INLINE void checkpoint_writer::start_abort(object_store::completion<voi
   result<void> good;
   bool ended = false;
   {
-    const detail::writer_state::turn mine(*state);
-    good = mine.granted();
+    const detail::turn mine(state->busy);
+    good = state->granted(mine);
     ended = !good || state->finished;
     if (!ended) static_cast<void>(state->end(true));
   }

@@ -8,9 +8,11 @@
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <future>
+#include <system_error>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -23,51 +25,47 @@ inline constexpr duration abort_timeout = std::chrono::seconds(60);
 /// The first part's buffer grows to its size, so that a small object takes little memory.
 inline constexpr std::size_t first_buffer = std::size_t{1} << 20U;
 
+/// A completion and what watches the limits of its call.
+template <class T>
+struct limited_call {
+  std::shared_ptr<limit_watch> watch{};
+  object_store::completion<T> done{};
+  void end(result<T> outcome) {
+    if (auto first = std::exchange(watch, {})) first->end();
+    if (auto call = std::exchange(done, {})) call(std::move(outcome));
+  }
+};
+
 /// `done`, before which the limits of the call end the upload. Where memory is short `done` stays,
 /// here and below.
 template <class T>
 object_store::completion<T> limited_by(const call_limits& limits,
                                        std::shared_ptr<object_upload> upload, scheduler& strand,
                                        object_store::completion<T>& done) {
-  struct ending {
-    std::shared_ptr<limit_watch> watch{};
-    object_store::completion<T> done{};
-  };
-  auto end = std::make_shared<ending>();
-  end->watch = limit_watch::begin(
+  auto call = std::make_shared<limited_call<T>>();
+  call->watch = limit_watch::begin(
       strand, limits, [upload = std::move(upload)](error why) { upload->fail(std::move(why)); });
-  if (end->watch == nullptr) return std::move(done);
-  end->done = std::move(done);
-  return [end = std::move(end)](result<T> outcome) {
-    end->watch->end();
-    end->done(std::move(outcome));
-  };
+  if (call->watch == nullptr) return std::move(done);
+  call->done = std::move(done);
+  return [call = std::move(call)](result<T> outcome) { call->end(std::move(outcome)); };
 }
 
 /// `done`, called before the outcome when the limits of the call pass.
 inline object_store::completion<void> no_longer_than(const call_limits& limits, scheduler& strand,
                                                      object_store::completion<void>& done) {
-  struct ending {
-    std::shared_ptr<limit_watch> watch{};
-    object_store::completion<void> done{};
-    void come(result<void> outcome) {
-      if (auto first = std::exchange(watch, {})) first->end();
-      if (auto call = std::exchange(done, {})) call(std::move(outcome));
-    }
-  };
-  auto end = std::make_shared<ending>();
-  end->watch = limit_watch::begin(strand, limits, [waits = std::weak_ptr(end)](error why) {
-    if (const auto there = waits.lock()) there->come(std::move(why));
+  auto call = std::make_shared<limited_call<void>>();
+  call->watch = limit_watch::begin(strand, limits, [waits = std::weak_ptr(call)](error why) {
+    if (const auto there = waits.lock()) there->end(std::move(why));
   });
-  end->done = std::move(done);
-  return [end = std::move(end)](result<void> outcome) { end->come(std::move(outcome)); };
+  call->done = std::move(done);
+  return [call = std::move(call)](result<void> outcome) { call->end(std::move(outcome)); };
 }
 
 DATAFLUX_INLINE void writer_room::answer(std::uint64_t bytes, bool had) {
   const std::scoped_lock lock(mutex);
   asked = false;
   if (had) granted = bytes;
-  changed.notify_all();
+  waits.ring();
   news.ring();
 }
 
@@ -76,7 +74,7 @@ DATAFLUX_INLINE void writer_room::fail(const error& why) {
   if (aborted) return;
   failure = why;
   broken = true;
-  changed.notify_all();
+  waits.ring();
   news.ring();
 }
 
@@ -100,34 +98,54 @@ DATAFLUX_INLINE void writer_room::close(bool by_abort) {
 class writer_state::patience {
  public:
   patience(writer_state& of, const call_limits& limits)
-      : room_(of.room), clock_(of.context.strand(), limits), stop_(limits.stop) {}
+      : of_(of), room_(of.room), clock_(of.context.strand(), limits), stop_(limits.stop) {}
   patience(const patience&) = delete;
   patience& operator=(const patience&) = delete;
   ~patience() {
+    if (over_ == nullptr) return;  // it did not wait
     if (watch_ != nullptr) watch_->end();
+    const std::scoped_lock lock(room_->mutex);
+    room_->waits.clear();
   }
-  /// Until the upload has answered, or failed.
-  result<void> wait() {
-    listen();
-    std::unique_lock lock(room_->mutex);
-    room_->changed.wait(lock, [&] { return !room_->asked || room_->failure || *over_; });
-    if (room_->failure) return *room_->failure;
-    if (room_->asked) return **over_;
-    return {};
+  /// Until the upload has answered, or failed, or a signal came.
+  result<completion_queue::wait_end> wait() {
+    using end = completion_queue::wait_end;
+    if (auto good = listen(); !good) return std::move(good).error();
+    for (;;) {
+      {
+        const std::scoped_lock lock(room_->mutex);
+        if (room_->failure) return *room_->failure;
+        if (!room_->asked) return end::ready;
+        if (*over_) return **over_;
+        if (room_->waits.empty()) room_->waits.add(*of_.bell, 0);
+      }
+      if (of_.bell->wait(duration::max()) == end::interrupted) return end::interrupted;
+      std::array<completion_event, 1> rung{};
+      of_.bell->next(rung, {});
+    }
   }
 
  private:
-  void listen() {
-    if (over_ != nullptr) return;
+  result<void> listen() {
+    if (over_ != nullptr) return {};
+    if (!of_.bell) {
+      try {
+        of_.bell.emplace();
+      } catch (const std::system_error& e) {
+        return error(errc::resource_exhausted, e.what());
+      }
+    }
     over_ = std::make_shared<std::optional<error>>();
     watch_ = limit_watch::begin(clock_.strand(), clock_.limits(stop_),
                                 [room = room_, over = over_](error why) {
                                   const std::scoped_lock lock(room->mutex);
                                   *over = std::move(why);
-                                  room->changed.notify_all();
+                                  room->waits.ring();
                                 });
+    return {};
   }
 
+  writer_state& of_;
   const std::shared_ptr<writer_room> room_;
   const call_clock clock_;
   const std::stop_token stop_;
@@ -144,11 +162,9 @@ DATAFLUX_INLINE result<void> writer_state::check_open() const {
   return {};
 }
 
-DATAFLUX_INLINE result<void> writer_state::turn::granted() const {
-  if (of_.born.inherited()) return forked_error("writer");
-  if (taken_) return {};
-  return error(errc::failed_precondition,
-               "another thread is inside a member of this writer; one thread at a time uses it");
+DATAFLUX_INLINE result<void> writer_state::granted(const turn& mine) const {
+  if (born.inherited()) return forked_error("writer");
+  return mine.granted();
 }
 
 /// What was granted for a piece that was not made, and is too little for this one, goes back.
@@ -298,15 +314,20 @@ DATAFLUX_INLINE result<std::size_t> writer_state::try_write_borrowed(
 }
 
 template <class Try>
-result<void> writer_state::write(bytes_view bytes, const call_limits& limits, Try some_of) {
+result<write_end> writer_state::write(bytes_view bytes, const call_limits& limits,
+                                      bool until_signal, Try some_of) {
   if (limits.stop.stop_requested()) return error(errc::cancelled, "the caller asked to stop");
   patience waiting(*this, limits);
   for (;;) {
     auto some = some_of(bytes);
     if (!some) return std::move(some).error();
     bytes = bytes.subspan(*some);
-    if (bytes.empty()) return {};
-    if (auto answered = waiting.wait(); !answered) return answered;
+    if (bytes.empty()) return write_end::all;
+    auto waited = waiting.wait();
+    if (!waited) return std::move(waited).error();
+    if (until_signal && *waited == completion_queue::wait_end::interrupted) {
+      return write_end::interrupted;
+    }
   }
 }
 
