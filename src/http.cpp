@@ -14,7 +14,6 @@
 #include <dataflux/http/impl/host_pool.ipp>
 #include <dataflux/http/impl/http1.ipp>
 #include <dataflux/http/impl/io_thread.ipp>
-#include <dataflux/http/impl/memory_transport.ipp>
 #include <dataflux/http/impl/message.ipp>
 #include <dataflux/http/impl/pacing.ipp>
 #include <dataflux/http/impl/proxy.ipp>

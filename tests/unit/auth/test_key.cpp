@@ -7,6 +7,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 
@@ -39,6 +40,15 @@ const unsigned char* bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
+/// Of a text in the URL's alphabet, without padding.
+std::optional<std::string> bytes_of_url_text(std::string_view text) {
+  std::string standard(text);
+  std::replace(standard.begin(), standard.end(), '-', '+');
+  std::replace(standard.begin(), standard.end(), '_', '/');
+  standard.append((4 - standard.size() % 4) % 4, '=');
+  return dataflux::codec::decode_base64(standard);
+}
+
 }  // namespace
 
 const std::string& private_pem() {
@@ -55,9 +65,9 @@ std::optional<verified_jwt> verify_jwt(std::string_view token) {
   const std::size_t first = token.find('.');
   const std::size_t last = token.rfind('.');
   if (first == std::string_view::npos || first == last) return std::nullopt;
-  const auto header = dataflux::codec::decode_base64url(token.substr(0, first));
-  const auto claims = dataflux::codec::decode_base64url(token.substr(first + 1, last - first - 1));
-  const auto signature = dataflux::codec::decode_base64url(token.substr(last + 1));
+  const auto header = bytes_of_url_text(token.substr(0, first));
+  const auto claims = bytes_of_url_text(token.substr(first + 1, last - first - 1));
+  const auto signature = bytes_of_url_text(token.substr(last + 1));
   if (!header || !claims || !signature) return std::nullopt;
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> digest(EVP_MD_CTX_new(),
                                                                        EVP_MD_CTX_free);

@@ -1,9 +1,9 @@
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/authorized_user.hpp>
 #include <dataflux/auth/detail/token_cache.hpp>
-#include <dataflux/http/detail/memory_transport.hpp>
 
 #include <support/catch.hpp>
+#include <support/memory_transport.hpp>
 
 #include <functional>
 #include <optional>

@@ -28,7 +28,6 @@ TEST_CASE("base64: the two alphabets differ in two characters and in padding", "
   CHECK(encode_base64(as_bytes(bytes)) == "+/+/AA==");
   CHECK(encode_base64url(as_bytes(bytes)) == "-_-_AA");
   CHECK(decode_base64("+/+/AA==") == bytes);
-  CHECK(decode_base64url("-_-_AA") == bytes);
 }
 
 TEST_CASE("base64: anything but the one text of a value is refused", "[codec]") {
@@ -37,10 +36,6 @@ TEST_CASE("base64: anything but the one text of a value is refused", "[codec]") 
         "Zg==Zg==", "Z-_v", "Zm9v====", "Zm9vY", "Zg=a", "Z===", "Zm9v Zm9v", "-AAA"}) {
     INFO(bad);
     CHECK_FALSE(decode_base64(bad));
-  }
-  for (const std::string_view bad : {"Zg==", "Z", "Zh", "+/", "Zm9vY", "Zm 9v", "Zm9\n"}) {
-    INFO(bad);
-    CHECK_FALSE(decode_base64url(bad));
   }
 }
 

@@ -2,9 +2,9 @@
 #include <dataflux/auth/detail/authorized_user.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/http/detail/memory_transport.hpp>
 
 #include <support/catch.hpp>
+#include <support/memory_transport.hpp>
 #include <support/short_memory.hpp>
 
 #include <chrono>

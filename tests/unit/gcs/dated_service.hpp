@@ -3,7 +3,8 @@
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/http/detail/memory_transport.hpp>
+
+#include <support/memory_transport.hpp>
 
 #include <chrono>
 #include <cstdio>

@@ -1,6 +1,5 @@
-#include <dataflux/http/detail/memory_transport.hpp>
-
 #include <support/catch.hpp>
+#include <support/memory_transport.hpp>
 
 #include <array>
 

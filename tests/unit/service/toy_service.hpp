@@ -2,7 +2,7 @@
 
 #include <dataflux/codec/detail/json.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
-#include <dataflux/http/detail/memory_transport.hpp>
+#include <dataflux/http/detail/characters.hpp>
 #include <dataflux/service/detail/client_core.hpp>
 #include <dataflux/service/detail/dialect.hpp>
 #include <dataflux/service/detail/read_call.hpp>
@@ -12,6 +12,7 @@
 #include <dataflux/store/requests.hpp>
 
 #include <support/catch.hpp>
+#include <support/memory_transport.hpp>
 
 #include <chrono>
 #include <functional>
@@ -137,7 +138,8 @@ struct read_verb {
   }
   static result<service::read_head> parse_head(const service::read_cursor& asked,
                                                const http::reply_head& head) {
-    const std::uint64_t all = head.find_number("x-size").value_or(0);
+    const std::uint64_t all =
+        http::detail::parse_decimal(head.find("x-size").value_or("")).value_or(0);
     const std::uint64_t from = asked.range.offset();
     return service::read_head{
         .generation = 1, .object_size = all, .offset = from, .length = all - from};

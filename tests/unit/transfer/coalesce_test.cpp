@@ -52,7 +52,7 @@ void check_plan(const std::vector<object_piece>& pieces, const coalesce_options&
     REQUIRE(useful[end - 1]);
     for (std::uint64_t b = r.offset; b < end; ++b) wasted += useful[b] ? 0U : 1U;
     std::uint64_t before = 0;
-    for (const auto& part : plan.parts_of(r)) {
+    for (const auto& part : std::span(plan.parts).subspan(r.first_part, r.part_count)) {
       REQUIRE(part.offset_in_request >= before);
       before = part.offset_in_request;
       REQUIRE(part.length > 0);

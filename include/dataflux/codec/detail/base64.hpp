@@ -26,9 +26,6 @@ std::string encode_base64url(bytes_view bytes);
 /// The bytes (as a string) of a padded standard text; nullopt if it is not exactly such a text.
 std::optional<std::string> decode_base64(std::string_view text);
 
-/// The bytes (as a string) of an unpadded URL-safe text; nullopt if it is not exactly such a text.
-std::optional<std::string> decode_base64url(std::string_view text);
-
 }  // namespace dataflux::inline DATAFLUX_ABI::codec
 
 #if !defined(DATAFLUX_COMPILED)

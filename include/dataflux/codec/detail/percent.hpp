@@ -18,9 +18,6 @@ namespace dataflux::inline DATAFLUX_ABI::codec {
 /// into `out`.
 void append_percent(std::string& out, std::string_view text);
 
-/// append_percent() to a new string.
-std::string encode_percent(std::string_view text);
-
 /// The bytes of an encoded text. Any byte that is not part of an escape stands for itself ('+' is a
 /// plus); both cases of digits are read. nullopt for a '%' without two hexadecimal digits.
 std::optional<std::string> decode_percent(std::string_view text);

@@ -72,12 +72,6 @@ DATAFLUX_INLINE void append_percent(std::string& out, std::string_view text) {
   }
 }
 
-DATAFLUX_INLINE std::string encode_percent(std::string_view text) {
-  std::string out;
-  append_percent(out, text);
-  return out;
-}
-
 DATAFLUX_INLINE std::optional<std::string> decode_percent(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -94,8 +94,6 @@ class reply_head {
   std::span<const field> fields() const noexcept { return fields_; }
   /// The first field of that name (ASCII case-insensitive), or nothing.
   std::optional<std::string_view> find(std::string_view name) const noexcept;
-  /// As find(), parsed as a decimal number; nothing when absent or malformed.
-  std::optional<std::uint64_t> find_number(std::string_view name) const noexcept;
   /// The Content-Length, nothing when the body is chunked or ends with the connection.
   std::optional<std::uint64_t> content_length() const noexcept { return content_length_; }
 

@@ -106,7 +106,7 @@ class exchange : public ref_counted {
   time_point connect_until_{never};
 };
 
-/// Carries exchanges. Implementations: curl_transport (sockets) and memory_transport (scripted).
+/// Carries exchanges. The implementation is curl_transport; tests have a scripted one.
 ///
 /// Threads: all members may be called from any thread. Destruction cancels every exchange
 /// under way (on_done with transport_failure::cancelled) and joins all threads; it must not happen

@@ -127,12 +127,6 @@ DATAFLUX_INLINE std::optional<std::string_view> reply_head::find(
   return std::nullopt;
 }
 
-DATAFLUX_INLINE std::optional<std::uint64_t> reply_head::find_number(
-    std::string_view name) const noexcept {
-  const auto value = find(name);
-  return value ? detail::parse_decimal(*value) : std::nullopt;
-}
-
 DATAFLUX_INLINE void reply_head::assign(int status, std::vector<field> fields,
                                         std::optional<std::uint64_t> length) {
   status_ = status;

@@ -56,10 +56,6 @@ struct coalesced_plan {
   std::vector<scattered_part> parts{};
   /// Bytes of requests that are in no piece.
   std::uint64_t wasted{0};
-
-  std::span<const scattered_part> parts_of(const coalesced_request& r) const noexcept {
-    return std::span(parts).subspan(r.first_part, r.part_count);
-  }
 };
 
 /// Plans the requests for `pieces`: in any order, overlapping, equal, or of length zero. Every byte

@@ -1,7 +1,6 @@
-#pragma once
-
 #include <dataflux/http/detail/byte_window.hpp>
-#include <dataflux/http/detail/memory_transport.hpp>
+
+#include <support/memory_transport.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -21,15 +20,15 @@ struct memory_transport::flight {
   bool cancelled{false};
 };
 
-DATAFLUX_INLINE memory_transport::memory_transport(virtual_scheduler& time, handler peer)
+memory_transport::memory_transport(virtual_scheduler& time, handler peer)
     : time_(time), peer_(std::move(peer)) {}
 
-DATAFLUX_INLINE memory_transport::~memory_transport() {
+memory_transport::~memory_transport() {
   closed_ = true;
   while (!flights_.empty()) finish(*flights_.back(), transport_failure::cancelled);
 }
 
-DATAFLUX_INLINE void memory_transport::submit(ref<exchange> e) {
+void memory_transport::submit(ref<exchange> e) {
   const http::request& r = e->request;
   std::string body;
   for (const bytes_view part : r.body.parts()) body.append(as_text(part));
@@ -47,7 +46,7 @@ DATAFLUX_INLINE void memory_transport::submit(ref<exchange> e) {
            &memory_transport::deliver_head);
 }
 
-DATAFLUX_INLINE void memory_transport::cancel(ref<exchange> e) noexcept {
+void memory_transport::cancel(ref<exchange> e) noexcept {
   const auto found = std::find_if(flights_.begin(), flights_.end(),
                                   [&](const auto& f) { return f->what.get() == e.get(); });
   if (found == flights_.end()) return;
@@ -58,9 +57,8 @@ DATAFLUX_INLINE void memory_transport::cancel(ref<exchange> e) noexcept {
   f.timer = time_.at(time_.now(), [this, &f] { finish(f, transport_failure::cancelled); });
 }
 
-DATAFLUX_INLINE void memory_transport::wait_for(flight& f, duration wait, duration limit,
-                                                transport_failure late,
-                                                void (memory_transport::*then)(flight&)) {
+void memory_transport::wait_for(flight& f, duration wait, duration limit, transport_failure late,
+                                void (memory_transport::*then)(flight&)) {
   const time_point deadline = f.what->limits.deadline;
   const time_point due = deadline_after(time_.now(), wait);
   const time_point given_up = limit > duration::zero() ? deadline_after(time_.now(), limit) : never;
@@ -76,7 +74,7 @@ DATAFLUX_INLINE void memory_transport::wait_for(flight& f, duration wait, durati
                      [this, &f, failure] { finish(f, failure); });
 }
 
-DATAFLUX_INLINE void memory_transport::deliver_head(flight& f) {
+void memory_transport::deliver_head(flight& f) {
   if (f.reply.failure_before_head()) return finish(f, f.reply.failure);
   std::vector<reply_head::field> fields;
   fields.reserve(f.reply.headers.size());
@@ -104,7 +102,7 @@ DATAFLUX_INLINE void memory_transport::deliver_head(flight& f) {
   wait_for_body(f);
 }
 
-DATAFLUX_INLINE void memory_transport::wait_for_body(flight& f) {
+void memory_transport::wait_for_body(flight& f) {
   const exchange_limits& limits = f.what->limits;
   if (f.window.end(limits.window) <= time_.now()) {
     if (f.window.since(f.delivered) < limits.least_bytes) {
@@ -116,7 +114,7 @@ DATAFLUX_INLINE void memory_transport::wait_for_body(flight& f) {
            &memory_transport::deliver_body);
 }
 
-DATAFLUX_INLINE void memory_transport::deliver_body(flight& f) {
+void memory_transport::deliver_body(flight& f) {
   const std::string_view body = f.reply.body;
   const std::size_t end = std::min(body.size(), f.reply.fails_after.value_or(body.size()));
   std::size_t piece = std::min(end - f.delivered, std::max<std::size_t>(f.reply.piece, 1));
@@ -143,8 +141,7 @@ DATAFLUX_INLINE void memory_transport::deliver_body(flight& f) {
   wait_for_body(f);
 }
 
-DATAFLUX_INLINE void memory_transport::finish(flight& f, transport_failure failure,
-                                              std::string detail) {
+void memory_transport::finish(flight& f, transport_failure failure, std::string detail) {
   time_.cancel(f.timer);
   const auto found = std::find_if(flights_.begin(), flights_.end(),
                                   [&](const auto& other) { return other.get() == &f; });

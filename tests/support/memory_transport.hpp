@@ -67,10 +67,10 @@ class memory_transport final : public transport {
   using handler = unique_function<memory_reply(const memory_request&)>;
 
   memory_transport(virtual_scheduler& time, handler peer);
-  DATAFLUX_INLINE ~memory_transport() override;
+  ~memory_transport() override;
 
-  DATAFLUX_INLINE void submit(ref<exchange> e) override;
-  DATAFLUX_INLINE void cancel(ref<exchange> e) noexcept override;
+  void submit(ref<exchange> e) override;
+  void cancel(ref<exchange> e) noexcept override;
   scheduler& next_executor() noexcept override { return time_; }
   bool is_current() const noexcept override { return false; }
 
@@ -97,7 +97,3 @@ class memory_transport final : public transport {
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http
-
-#if !defined(DATAFLUX_COMPILED)
-#include <dataflux/http/impl/memory_transport.ipp>
-#endif
