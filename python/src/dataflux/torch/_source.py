@@ -12,7 +12,7 @@ import weakref
 from array import array
 from itertools import accumulate
 from operator import index
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Any, Iterable, Iterator, Protocol, Sequence
 
 from .._client import Client
 from .._errors import DataLossError, PreconditionError
@@ -42,6 +42,49 @@ _folders: weakref.WeakValueDictionary[str, Folder] = weakref.WeakValueDictionary
 def _remove(path, process):
     if os.getpid() == process:
         shutil.rmtree(path, ignore_errors=True)
+
+
+class Part(Protocol):
+    """Samples that come from one place, numbered from 0: Listed and Named, whose objects are a sample each.
+    An object may hold many, too. (Paired has sides() in place of row() and place(): those of its Listed.)
+
+    The dataset says which rows are read, and in which order. A part reads what holds them, in units of its
+    own, an object for one, and gives one item for each row, in the order that was asked for. Rows of one
+    unit follow each other where the dataset has a `block`, or does not shuffle: keep a unit as long as they
+    do.
+
+    An item has `error`, None or an Error; else `data`, the bytes of the sample, and `generation` and `crc32c`
+    of what was read.
+
+    Pickles go to all processes of a dataset: they carry where things are, and open() maps or reads them.
+    """
+
+    bucket: str  # of its objects
+    digest: str  # another one where a number stands for another sample: a state fits one digest alone
+
+    def open(self, client: Client) -> Any:
+        """Makes the other methods ready, once in a process. Raises: PreconditionError or DataLossError where
+        the samples are not those that the dataset was made with."""
+
+    def listed(self, number: int) -> Any:
+        """The Row of the object that holds a sample, as it was listed."""
+
+    def row(self, number: int, size: int, generation: int, crc32c: int) -> Row:
+        """What `decode` is given of a sample of so many bytes, beside those."""
+
+    def place(self, number: int) -> tuple[str, str, int]:
+        """(bucket, name, generation) of the object that holds a sample. With a generation, all of the object
+        is the sample: where that is gone, overwritten="read" reads what is there now. Else it is 0."""
+
+    def size_error(self, number: int, sizes: Sizes) -> SizeError | None:
+        """Where the size of a sample is known to be a wrong one, so that it is not worth reading."""
+
+    def stream(self, client: Client, stretches: Iterator[array[int]]) -> Any:
+        """An iterator over lists of items, one for each row of all stretches, which are taken as far ahead
+        as memory goes. Its _fill() reads on while nobody takes items; close() ends it."""
+
+    def some(self, client: Client, rows: Sequence[int]) -> Iterator[Any]:
+        """An item for each of those rows."""
 
 
 class Listed:
@@ -96,14 +139,14 @@ class Listed:
 
 
 class Source:
-    """All objects of a dataset, in one sequence: those of its parts, one part behind the other.
+    """All samples of a dataset, in one sequence: those of its parts, one part behind the other.
 
     told     where they are, for people
     pairs    whether an object is two of them
     digest   tells one sequence from another one
     """
 
-    def __init__(self, parts: list[Any], sizes: list[int], folder: Folder, told: str,
+    def __init__(self, parts: Sequence[Part], sizes: list[int], folder: Folder, told: str,
                  unpaired: tuple[int, int] | None = None) -> None:
         self.parts = parts
         self.told = told
