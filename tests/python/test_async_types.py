@@ -5,6 +5,7 @@ import ast
 import inspect
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,13 +20,22 @@ sys.path.insert(0, str(ROOT / "python"))
 import stubs  # noqa: E402
 
 
-@pytest.mark.parametrize("path", stubs.stubs(), ids=lambda path: path.name)
-def test_the_stub_is_that_of_the_sources(path):
-    assert path.read_text() == stubs.stubs()[path], "run python/stubs.py --write"
+@pytest.fixture(scope="session")
+def typed(tmp_path_factory):
+    """A folder with the package and the stubs, as the wheel has both."""
+    folder = tmp_path_factory.mktemp("typed")
+    package = folder / "dataflux"
+    shutil.copytree(Path(dataflux.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    stubs.write(package)
+    return folder
 
 
-def test_each_verb_has_a_form_for_tasks():
-    assert stubs.left_out() == []
+def test_the_table_of_methods_is_that_of_the_sources():
+    assert stubs.PAGE.read_text() == stubs.page(), "run python/stubs.py --page"
+
+
+def test_no_stub_is_kept_beside_the_sources():
+    assert list(stubs.SOURCE.rglob("*.pyi")) == []
 
 
 def test_each_verb_has_the_arguments_of_the_blocking_one():
@@ -37,13 +47,28 @@ def test_each_verb_has_the_arguments_of_the_blocking_one():
             list(inspect.signature(function).parameters), name
 
 
+def functions_of_the_stub():
+    kind = next(top for top in ast.parse(stubs.text()).body if isinstance(top, ast.ClassDef))
+    return {node.name: node for node in kind.body if hasattr(node, "name")}
+
+
 def test_the_stub_has_each_public_name_of_the_class():
-    shown = {node.name for top in ast.parse(stubs.STUB.read_text()).body
-             if isinstance(top, ast.ClassDef) and top.name == "AsyncClient"
-             for node in top.body if hasattr(node, "name")}
     public = {name for name in dir(dataflux.AsyncClient)
               if not name.startswith("_") and hasattr(dataflux.AsyncClient, name)}
-    assert public == {name for name in shown if not name.startswith("_")}
+    assert public == {name for name in functions_of_the_stub() if not name.startswith("_")}
+
+
+def test_the_stub_says_which_functions_give_coroutines():
+    for name, node in functions_of_the_stub().items():
+        assert isinstance(node, ast.AsyncFunctionDef) == \
+            inspect.iscoroutinefunction(getattr(dataflux.AsyncClient, name)), name
+
+
+def test_the_stub_of_the_module_has_each_of_its_names():
+    known = ast.parse(stubs.text_of_package()).body
+    shown = {each.asname for node in known if isinstance(node, ast.ImportFrom) for each in node.names}
+    shown |= {node.name for node in known if isinstance(node, ast.FunctionDef)}
+    assert shown - {None} == set(dataflux._WHERE) | set(dataflux._VERBS)
 
 
 GOOD = """
@@ -115,29 +140,25 @@ async def main(client: dataflux.AsyncClient) -> None:
 """
 
 
-def environment():
-    return {**os.environ, "MYPYPATH": os.path.dirname(os.path.dirname(dataflux.__file__))}
-
-
-def by_mypy(folder, *programs):
+def by_mypy(typed, folder, *programs):
     """The errors that it finds in them and in the stubs."""
     pytest.importorskip("mypy")
     told = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context",
          "--cache-dir", str(folder.parent / "mypy"), *map(str, programs)],
-        capture_output=True, text=True, timeout=300, cwd=folder, env=environment())
+        capture_output=True, text=True, timeout=300, cwd=folder, env={**os.environ, "MYPYPATH": str(typed)})
     assert told.stderr == ""
     names = [Path(program).name for program in programs] + ["_aio.pyi", "__init__.pyi"]
     return [line for line in told.stdout.splitlines()
             if ": error:" in line and Path(line.split(":")[0]).name in names]
 
 
-def by_pyright(folder, *programs):
+def by_pyright(typed, folder, *programs):
     """What basedpyright in strict mode says of them: (severity, message) of each."""
     pytest.importorskip("basedpyright")
     (folder / "pyrightconfig.json").write_text(json.dumps({
         "typeCheckingMode": "strict", "pythonVersion": "3.10",
-        "extraPaths": [environment()["MYPYPATH"]]}))
+        "extraPaths": [str(typed)]}))
     told = subprocess.run([sys.executable, "-m", "basedpyright", "--outputjson", *map(str, programs)],
                           capture_output=True, text=True, timeout=300, cwd=folder)
     return [(each["severity"], each["message"])
@@ -147,10 +168,10 @@ def by_pyright(folder, *programs):
 @pytest.mark.parametrize("text, errors", [
     (GOOD, []), (GOOD_BLOCKING, []),
     (BAD, ["assignment", "arg-type", "attr-defined", "attr-defined", "assignment", "call-arg"])])
-def test_a_program_is_checked_by_mypy(tmp_path, text, errors):
+def test_a_program_is_checked_by_mypy(typed, tmp_path, text, errors):
     program = tmp_path / "program.py"
     program.write_text(text)
-    told = by_mypy(tmp_path, program)
+    told = by_mypy(typed, tmp_path, program)
     assert [line.rsplit("[", 1)[1].rstrip("]") for line in told] == errors, told
 
 
@@ -163,21 +184,21 @@ def every_name(tmp_path):
     return program
 
 
-def test_pyright_knows_the_type_of_each_name(tmp_path, every_name):
-    told = by_pyright(tmp_path, every_name)
+def test_pyright_knows_the_type_of_each_name(typed, tmp_path, every_name):
+    told = by_pyright(typed, tmp_path, every_name)
     assert len(told) == len(dir(dataflux)) and {severity for severity, _ in told} == {"information"}
     assert not [message for _, message in told if "Unknown" in message]
 
 
-def test_mypy_knows_the_type_of_each_name(tmp_path, every_name):
-    assert by_mypy(tmp_path, every_name) == []
+def test_mypy_knows_the_type_of_each_name(typed, tmp_path, every_name):
+    assert by_mypy(typed, tmp_path, every_name) == []
 
 
-def test_the_examples_have_types(tmp_path):
+def test_the_examples_have_types(typed, tmp_path):
     """They are copied, since two folders may not have one program's name."""
     programs = []
     for source in (ROOT / "examples" / "python").glob("*.py"):
         programs.append(tmp_path / f"example_{source.name}")
         programs[-1].write_text(source.read_text())
-    assert by_mypy(tmp_path, *programs) == []
-    assert by_pyright(tmp_path, *programs) == []
+    assert by_mypy(typed, tmp_path, *programs) == []
+    assert by_pyright(typed, tmp_path, *programs) == []

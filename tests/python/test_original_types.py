@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-import dataflux
 import dataflux_core
+from test_async_types import typed  # noqa: F401, a fixture
 
 PROGRAM = """
 import io
@@ -34,29 +34,31 @@ DatafluxCheckpoint("p")
 """
 
 
-SOURCES = [os.path.dirname(os.path.dirname(each.__file__)) for each in (dataflux, dataflux_core)]
+@pytest.fixture(scope="session")
+def sources(typed):
+    return [str(typed), os.path.dirname(os.path.dirname(dataflux_core.__file__))]
 
 
-def test_mypy_checks_a_program(tmp_path):
+def test_mypy_checks_a_program(sources, tmp_path):
     pytest.importorskip("mypy")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM + WRONG)
     told = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context",
          "--cache-dir", str(tmp_path / "mypy"), str(program)], capture_output=True, text=True, timeout=300,
-        cwd=tmp_path, env={**os.environ, "MYPYPATH": os.pathsep.join(SOURCES)})
+        cwd=tmp_path, env={**os.environ, "MYPYPATH": os.pathsep.join(sources)})
     assert told.stderr == ""
     found = [line.rsplit("[", 1)[1] for line in told.stdout.splitlines()
              if line.startswith("program.py") and ": error:" in line]
     assert found == ["assignment]", "call-arg]"], told.stdout
 
 
-def test_pyright_checks_a_program(tmp_path):
+def test_pyright_checks_a_program(sources, tmp_path):
     pytest.importorskip("basedpyright")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     (tmp_path / "pyrightconfig.json").write_text(json.dumps({
-        "typeCheckingMode": "strict", "pythonVersion": "3.10", "extraPaths": SOURCES}))
+        "typeCheckingMode": "strict", "pythonVersion": "3.10", "extraPaths": sources}))
     told = subprocess.run([sys.executable, "-m", "basedpyright", "--outputjson", str(program)],
                           capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert json.loads(told.stdout)["generalDiagnostics"] == []

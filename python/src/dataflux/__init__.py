@@ -32,7 +32,8 @@ if not getattr(_sys, "_is_gil_enabled", lambda: True)() \
                       "PYTHON_GIL=1, or start it as python -X gil=1")
 
 # Where each name is: it is imported when it is first used, so that importing the package costs
-# next to nothing. Type checkers read __init__.pyi, which ../../stubs.py makes of what is here.
+# next to nothing. Type checkers read __init__.pyi, which ../../stubs.py makes of what is here when the
+# package is built.
 _WHERE = {
     "Client": "_client", "client": "_client",
     "AsyncClient": "_aio",

@@ -52,6 +52,13 @@ def test_its_command_tells_the_version_of_the_package(built):
     assert run(python.with_name("dataflux"), "--version").split()[-1] == version
 
 
+def test_type_checkers_find_what_they_read(built):
+    folder = run(built[0], "-I", "-c", "import dataflux, os; print(os.path.dirname(dataflux.__file__))")
+    for name in ("__init__.pyi", "_aio.pyi", "py.typed"):
+        assert Path(folder, name).is_file()
+    assert "class AsyncClient" in Path(folder, "_aio.pyi").read_text()
+
+
 def test_nothing_is_compiled_but_the_library_and_the_programs(built):
     targets = {path.relative_to(built[1]).as_posix().split("CMakeFiles/")[1].split("/")[0]
                for path in built[1].rglob("*.o")}
