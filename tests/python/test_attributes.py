@@ -132,7 +132,7 @@ def test_the_same_is_so_for_tasks(bucket, emulator, verb):
 @pytest.mark.parametrize("verb", TAKE)
 def test_help_names_what_a_verb_takes(verb):
     from dataflux._file import FileVerbs
-    from dataflux._objects import ObjectVerbs
+    from dataflux._verbs_objects import ObjectVerbs
 
     told = getattr(dataflux.Client, verb).__doc__
     whole = told + ObjectVerbs.put.__doc__ + ObjectVerbs.__doc__ + FileVerbs.writer.__doc__
