@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._attributes import _text
-from ._calls import Call, json_of
+from ._calls import Call, calling, json_of
 from ._library import byref, library, struct
 from ._object import time_of
 from ._place import nanoseconds, prefix_place
@@ -176,10 +176,8 @@ class BucketVerbs:
         Raises: NotFoundError; PermissionDeniedError.
         """
         options = _options(url, timeout)
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.bucket(client, byref(options), queue, tag, out, err),
-            lambda operation, record: Bucket(json_of(operation))))
+        return self._run(Call(calling("bucket", byref(options)),
+                              lambda operation, record: Bucket(json_of(operation))))
 
     def buckets(self, project: str | None = None, prefix: str | None = None, *,
                 timeout: float | None = None) -> List[Bucket]:
@@ -195,8 +193,7 @@ class BucketVerbs:
         options = struct("list_buckets_options", project=_optional(project, "project"),
                          prefix=_optional(prefix, "prefix"), timeout_ns=nanoseconds(timeout))
         return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.list_buckets(client, byref(options), queue, tag, out, err),
+            calling("list_buckets", byref(options)),
             lambda operation, record: [Bucket(known) for known in json_of(operation)["items"]]))
 
     def permissions(self, url: str | Bucket, names: Iterable[str], *,
@@ -213,7 +210,5 @@ class BucketVerbs:
         options = _options(url, timeout)
         asked = _names(names)
         return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.test_permissions(client, byref(options), byref(asked), len(asked), queue,
-                                         tag, out, err),
+            calling("test_permissions", byref(options), byref(asked), len(asked)),
             lambda operation, record: frozenset(json_of(operation)["permissions"])))

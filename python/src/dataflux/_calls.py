@@ -36,7 +36,7 @@ TAG, INDEX, DATA, SIZE, SLAB, GENERATION, CRC32C, STATUS, FLAGS, ERROR = range(1
 class Call:
     """One call, to be begun once.
 
-    begin   begin(client, queue, tag, out, err) -> status: calls the function of the ABI
+    begin   begin(client, queue, tag, out, err) -> status: calls the function of the ABI; see calling()
     finish  finish(operation, record) -> the value; None gives None
     lent    memory that the call uses until its operation is free
     watch   (progress, (verb, bucket, name)): who is told how far it is, and of what; None = nobody
@@ -80,6 +80,14 @@ class Call:
         lets go of what was lent."""
         if not self.begun:
             self.ended()
+
+
+def calling(name, *arguments):
+    """For `begin`: calls a function that takes a client, those arguments, and where the call goes."""
+    def begin(client, queue, tag, out, err):
+        return getattr(library, name)(client, *arguments, queue, tag, out, err)
+
+    return begin
 
 
 def watched(call, progress, verb, bucket, name):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import _abi
-from ._calls import Call, json_of
+from ._calls import Call, calling, json_of
 from ._library import byref, library, struct
 from ._object import time_of
 from ._place import nanoseconds, one_of, prefix_place
@@ -78,9 +78,7 @@ class LeftoverVerbs:
         Raises: NotFoundError where there is no such bucket; PermissionDeniedError.
         """
         options = _options(url, kinds, older_than, timeout)
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.find_leftovers(client, byref(options), queue, tag, out, err), _report))
+        return self._run(Call(calling("find_leftovers", byref(options)), _report))
 
     def remove_leftovers(self, url: Place, *, kinds: Iterable[str] | None = None,
                          older_than: float | None = None,
@@ -94,6 +92,4 @@ class LeftoverVerbs:
         Raises: NotFoundError where there is no such bucket; PermissionDeniedError.
         """
         options = _options(url, kinds, older_than, timeout)
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.remove_leftovers(client, byref(options), queue, tag, out, err), _report))
+        return self._run(Call(calling("remove_leftovers", byref(options)), _report))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ._attributes import ATTRIBUTES, CONDITIONS, attributes, taken
-from ._calls import Call, json_of
+from ._calls import Call, calling, json_of
 from ._errors import Error, of_status
 from ._library import addressof, byref, library, struct
 from ._object import Object, conditions
@@ -144,10 +144,8 @@ class TransferVerbs:
         options.kept = beside, when
         options.attributes = addressof(beside) if beside is not None else None
         options.conditions = addressof(when) if when is not None else None
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.upload_file(client, byref(options), queue, tag, out, err), _uploaded),
-            progress=progress, told=("upload", bucket.decode(), name.decode()))
+        return self._run(Call(calling("upload_file", byref(options)), _uploaded), progress=progress,
+                         told=("upload", bucket.decode(), name.decode()))
 
     def download(self, url: Place, path: Path, *, generation: int = 0, offset: int = 0,
                  length: int | None = None, resume: bool = False, flush: bool = True,
@@ -180,10 +178,8 @@ class TransferVerbs:
             timeout_ns=nanoseconds(timeout), resume=flag_of(resume, "resume"),
             no_flush=not flag_of(flush, "flush"),
             progress=_wanted(progress))
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.download_file(client, byref(options), queue, tag, out, err), _downloaded),
-            progress=progress, told=("download", bucket.decode(), name.decode()))
+        return self._run(Call(calling("download_file", byref(options)), _downloaded), progress=progress,
+                         told=("download", bucket.decode(), name.decode()))
 
     def upload_folder(self, path: Path, url: Place, *, resume: bool = False, dry_run: bool = False,
                       delete_extra: bool = False,
@@ -214,11 +210,8 @@ class TransferVerbs:
         options = _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures,
                                   progress, timeout)
         bucket = options.bucket.decode()
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.upload_folder(client, byref(options), queue, tag, out, err),
-            _report_of(CopiedFolder, bucket, on_error)),
-            progress=progress, told=("upload", bucket, options.prefix.decode()))
+        call = Call(calling("upload_folder", byref(options)), _report_of(CopiedFolder, bucket, on_error))
+        return self._run(call, progress=progress, told=("upload", bucket, options.prefix.decode()))
 
     def download_folder(self, url: Place, path: Path, *, resume: bool = False,
                         dry_run: bool = False, delete_extra: bool = False,
@@ -243,11 +236,8 @@ class TransferVerbs:
         options = _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures,
                                   progress, timeout)
         bucket = options.bucket.decode()
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.download_folder(client, byref(options), queue, tag, out, err),
-            _report_of(CopiedFolder, bucket, on_error)),
-            progress=progress, told=("download", bucket, options.prefix.decode()))
+        call = Call(calling("download_folder", byref(options)), _report_of(CopiedFolder, bucket, on_error))
+        return self._run(call, progress=progress, told=("download", bucket, options.prefix.decode()))
 
     def remove_prefix(self, url: Place, *, older_than: float | None = None, for_good: bool = False,
                       dry_run: bool = False, whole_bucket: bool = False,
@@ -283,8 +273,6 @@ class TransferVerbs:
             max_failures=count_of(max_failures, "max_failures", 1),
             timeout_ns=nanoseconds(timeout), for_good=flag_of(for_good, "for_good"),
             dry_run=flag_of(dry_run, "dry_run"), progress=_wanted(progress))
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.remove_prefix(client, byref(options), queue, tag, out, err),
-            _report_of(RemovedObjects, bucket.decode(), on_error)),
-            progress=progress, told=("remove", bucket.decode(), prefix.decode()))
+        call = Call(calling("remove_prefix", byref(options)),
+                    _report_of(RemovedObjects, bucket.decode(), on_error))
+        return self._run(call, progress=progress, told=("remove", bucket.decode(), prefix.decode()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._attributes import ATTRIBUTES, CONDITIONS, SOURCE_CONDITIONS, attributes, taken
-from ._calls import Call, json_of
+from ._calls import Call, calling, json_of
 from ._errors import NotFoundError
 from ._lent import Lent
 from ._library import byref, library
@@ -100,9 +100,7 @@ class ObjectVerbs:
         bits = fields_of(fields)
         when = conditions(how)
         options = object_options(object_place(url), generation, timeout, when, bits)
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.stat(client, byref(options), queue, tag, out, err), _asked(bits)))
+        return self._run(Call(calling("stat", byref(options)), _asked(bits)))
 
     def exists(self, url: Place, *, generation: int = 0, timeout: float | None = None) -> bool:
         """Whether there is such an object: one request. False where there is no such bucket, too.
@@ -112,10 +110,8 @@ class ObjectVerbs:
         Raises: PermissionDeniedError and others, which do not say whether there is one.
         """
         options = object_options(object_place(url), generation, timeout, None, fields_of([]))
-        return self._run(_unless_missing(Call(
-            lambda client, queue, tag, out, err:
-                library.stat(client, byref(options), queue, tag, out, err),
-            lambda operation, record: True), False))
+        there = Call(calling("stat", byref(options)), lambda operation, record: True)
+        return self._run(_unless_missing(there, False))
 
     def put(self, url: Place, data: Bytes, *, timeout: float | None = None,
             **how: Unpack[HowToPut]) -> Object:
@@ -141,10 +137,8 @@ class ObjectVerbs:
         options = _target(url, timeout, when, "url")
         beside = attributes(**how)
         lent = Lent(data, "data")
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.put(client, byref(options), lent.address, lent.size,
-                            beside and byref(beside), queue, tag, out, err), _object, lent))
+        return self._run(Call(calling("put", byref(options), lent.address, lent.size,
+                                      beside and byref(beside)), _object, lent))
 
     def delete(self, url: Place, *, missing_ok: bool = False, generation: int = 0,
                timeout: float | None = None, **how: Unpack[Conditions]) -> None:
@@ -163,8 +157,7 @@ class ObjectVerbs:
         none_is_fine = flag_of(missing_ok, "missing_ok")
         when = conditions(how)
         options = object_options(object_place(url), generation, timeout, when)
-        call = Call(lambda client, queue, tag, out, err:
-                    library.remove(client, byref(options), queue, tag, out, err))
+        call = Call(calling("remove", byref(options)))
         return self._run(_unless_missing(call, None) if none_is_fine else call)
 
     def copy(self, source: Place, target: Place, *, generation: int = 0,
@@ -190,10 +183,8 @@ class ObjectVerbs:
         beside = attributes(**how)
         given = object_options(object_place(source, "source"), generation, None, of_source)
         options = _target(target, timeout, when)
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.copy(client, byref(given), byref(options), beside and byref(beside), queue,
-                             tag, out, err), _object))
+        return self._run(Call(calling("copy", byref(given), byref(options),
+                                      beside and byref(beside)), _object))
 
     def move(self, source: Place, target: Place, *, timeout: float | None = None,
              **how: Unpack[HowToMove]) -> Object:
@@ -225,9 +216,7 @@ class ObjectVerbs:
         options = _target(target, timeout, when)
         if options.bucket != bucket:
             raise ValueError("target: a move stays in its bucket: copy(), then delete() the source")
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.move(client, byref(given), byref(options), queue, tag, out, err), _object))
+        return self._run(Call(calling("move", byref(given), byref(options)), _object))
 
     def compose(self, sources: Iterable[Place], target: Place, *, timeout: float | None = None,
                 **how: Unpack[HowToCompose]) -> Object:
@@ -249,11 +238,8 @@ class ObjectVerbs:
         options = _target(target, timeout, when)
         beside = attributes(**how)
         names, generations = _parts_of(sources, options.bucket)
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.compose(client, byref(options), byref(names), byref(generations),
-                                len(names), beside and byref(beside), queue, tag, out, err),
-            _object))
+        return self._run(Call(calling("compose", byref(options), byref(names), byref(generations),
+                                      len(names), beside and byref(beside)), _object))
 
     def patch(self, url: Place, *, generation: int = 0, timeout: float | None = None,
               **how: Unpack[HowToPatch]) -> Object:
@@ -280,10 +266,7 @@ class ObjectVerbs:
                              removable=True)
         if changes is None:
             raise ValueError("patch() changes nothing: name what is to be changed, such as metadata")
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.patch(client, byref(options), byref(changes), queue, tag, out, err),
-            _object))
+        return self._run(Call(calling("patch", byref(options), byref(changes)), _object))
 
 
 def _parts_of(sources, bucket):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from ._calls import DATA, GENERATION, SIZE, Call
+from ._calls import DATA, GENERATION, SIZE, Call, calling
 from ._errors import ResourceExhaustedError
 from ._lent import Lent, new_bytes
 from ._library import byref, filled, library
@@ -27,8 +27,7 @@ _END = 2**64 - 1
 
 def _into(options, offset, address, size, finish, lent):
     """Reads so many bytes into memory that is lent."""
-    return Call(lambda client, queue, tag, out, err: library.get_one(
-        client, byref(options), offset, address, size, queue, tag, out, err), finish, lent)
+    return Call(calling("get_one", byref(options), offset, address, size), finish, lent)
 
 
 def _into_new_bytes(options, offset, size):
@@ -39,8 +38,7 @@ def _into_new_bytes(options, offset, size):
 
 def _nothing(options, value):
     """For no bytes at all: `value`, where the object is there."""
-    return Call(lambda client, queue, tag, out, err: library.stat(
-        client, byref(options), queue, tag, out, err), lambda operation, record: value)
+    return Call(calling("stat", byref(options)), lambda operation, record: value)
 
 
 def _copied(operation, record):
@@ -56,17 +54,14 @@ async def _whole(options, offset, wanted):
         if error.http_status:
             raise
     there, options.generation = await Call(
-        lambda client, queue, tag, out, err: library.stat(
-            client, byref(options), queue, tag, out, err),
-        lambda operation, record: (record[SIZE], record[GENERATION]))
+        calling("stat", byref(options)), lambda operation, record: (record[SIZE], record[GENERATION]))
     size = min(wanted, there - offset)
     # Where nothing is there the service says what that is.
     return await (_into_new_bytes(options, offset, size) if size > 0 else _piece(options, offset, 1))
 
 
 def _piece(options, offset, size):
-    return Call(lambda client, queue, tag, out, err: library.get(
-        client, byref(options), offset, size, queue, tag, out, err), _copied)
+    return Call(calling("get", byref(options), offset, size), _copied)
 
 
 async def _of_one(opening, ranges, into):
@@ -167,7 +162,5 @@ class ReadVerbs:
         bucket, name, of_place = object_place(url)
         options = filled("reader_options", bucket, name,
                          count_of(generation, "generation") or of_place, 0, 0, nanoseconds(timeout))
-        return self._run(_of_one(Call(
-            lambda client, queue, tag, out, err:
-                library.reader_open(client, byref(options), queue, tag, out, err), take_reader),
-            ranges, into))
+        opening = Call(calling("reader_open", byref(options)), take_reader)
+        return self._run(_of_one(opening, ranges, into))
