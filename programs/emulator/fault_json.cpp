@@ -1,5 +1,6 @@
 #include <emulator/fault_json.hpp>
 #include <emulator/service_error.hpp>
+#include <emulator/verbs.hpp>
 
 #include <algorithm>
 #include <array>
@@ -140,73 +141,6 @@ fault::action read_action(reader& from) {
   reader::refuse("action", name, action_names);
 }
 
-/// Of call::verb, what clients ask for.
-constexpr std::array<std::string_view, 65> verbs{"objects.list",
-                                                 "objects.get",
-                                                 "objects.media",
-                                                 "objects.insert",
-                                                 "objects.form",
-                                                 "objects.delete",
-                                                 "objects.patch",
-                                                 "objects.update",
-                                                 "objects.compose",
-                                                 "objects.rewrite",
-                                                 "objects.copy",
-                                                 "objects.move",
-                                                 "objects.restore",
-                                                 "resumable.start",
-                                                 "resumable.chunk",
-                                                 "resumable.status",
-                                                 "resumable.cancel",
-                                                 "multipart.initiate",
-                                                 "multipart.part",
-                                                 "multipart.complete",
-                                                 "multipart.abort",
-                                                 "multipart.list_parts",
-                                                 "multipart.list",
-                                                 "buckets.list",
-                                                 "buckets.get",
-                                                 "buckets.insert",
-                                                 "buckets.delete",
-                                                 "buckets.patch",
-                                                 "buckets.update",
-                                                 "buckets.storageLayout",
-                                                 "buckets.testPermissions",
-                                                 "buckets.getIamPolicy",
-                                                 "buckets.setIamPolicy",
-                                                 "buckets.lockRetentionPolicy",
-                                                 "bucketAccessControls.list",
-                                                 "bucketAccessControls.get",
-                                                 "bucketAccessControls.insert",
-                                                 "bucketAccessControls.patch",
-                                                 "bucketAccessControls.update",
-                                                 "bucketAccessControls.delete",
-                                                 "defaultObjectAccessControls.list",
-                                                 "defaultObjectAccessControls.get",
-                                                 "defaultObjectAccessControls.insert",
-                                                 "defaultObjectAccessControls.patch",
-                                                 "defaultObjectAccessControls.update",
-                                                 "defaultObjectAccessControls.delete",
-                                                 "objectAccessControls.list",
-                                                 "objectAccessControls.get",
-                                                 "objectAccessControls.insert",
-                                                 "objectAccessControls.patch",
-                                                 "objectAccessControls.update",
-                                                 "objectAccessControls.delete",
-                                                 "notifications.list",
-                                                 "notifications.get",
-                                                 "notifications.insert",
-                                                 "notifications.delete",
-                                                 "hmacKeys.create",
-                                                 "hmacKeys.list",
-                                                 "hmacKeys.get",
-                                                 "hmacKeys.update",
-                                                 "hmacKeys.delete",
-                                                 "serviceAccount.get",
-                                                 "batch",
-                                                 "token",
-                                                 "metadata"};
-
 }  // namespace
 
 fault_rule read_fault(const json_value& document) {
@@ -214,8 +148,10 @@ fault_rule read_fault(const json_value& document) {
   fault_rule out;
   out.verb = from.text("verb");
   // A rule that can never hit would pass for a service that does well.
-  if (!out.verb.empty() && std::ranges::find(verbs, out.verb) == verbs.end()) {
-    reader::refuse("verb", out.verb, verbs);
+  if (!out.verb.empty() && find_verb(out.verb) == nullptr) {
+    std::vector<std::string_view> names;
+    for (const verb_row& row : verb_rows()) names.push_back(row.name);
+    reader::refuse("verb", out.verb, names);
   }
   out.bucket = from.text("bucket");
   out.object = from.text("object");

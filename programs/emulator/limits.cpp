@@ -1,16 +1,12 @@
 #include <emulator/limits.hpp>
 #include <emulator/service_error.hpp>
+#include <emulator/verbs.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace emulator {
 namespace {
 
-constexpr std::array<std::string_view, 11> writes{
-    "objects.insert",  "objects.delete",     "objects.patch",  "objects.update",
-    "objects.compose", "objects.rewrite",    "objects.copy",   "objects.move",
-    "resumable.start", "multipart.complete", "objects.restore"};
 /// Names remembered before those that may be written again are forgotten.
 constexpr std::size_t most_names = 100'000;
 
@@ -43,7 +39,8 @@ void rate_limits::check_bucket(const std::string& bucket, time_point now) {
 }
 
 void rate_limits::check_name(const call& asked, time_point now) {
-  if (std::ranges::find(writes, asked.verb) == writes.end()) return;
+  const verb_row* const row = find_verb(asked.verb);
+  if (row == nullptr || !row->writes) return;
   const bool copy = !asked.to_object.empty();
   const std::string name =
       (copy ? asked.to_bucket : asked.bucket) + "/" + (copy ? asked.to_object : asked.object);

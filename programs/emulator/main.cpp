@@ -1,4 +1,5 @@
 #include <emulator/emulator.hpp>
+#include <emulator/verbs.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -13,6 +14,8 @@
 #include <fstream>
 #include <map>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -47,14 +50,8 @@ Control, for tests in any language (answers are JSON):
            cut {where, bodyBytes, reset}   stall {where, bodyBytes, ms}   drip {bytes, ms}
            flip_byte {offset}   wrong_hash   lose_reply {reset}   delay {ms}
            short_page {results}   keep_less {bytes}   expire_tokens
-         where: before_reply, in_head, in_body. Verbs: objects.{list,get,media,insert,form,delete,
-         patch,update,compose,rewrite,copy,move,restore}, resumable.{start,chunk,status,cancel},
-         multipart.{initiate,part,complete,abort,list_parts,list}, buckets.{list,get,insert,
-         delete,patch,update,storageLayout,testPermissions,getIamPolicy,setIamPolicy,
-         lockRetentionPolicy}, {bucketAccessControls,defaultObjectAccessControls,
-         objectAccessControls}.{list,get,insert,patch,update,delete}, notifications.{list,get,
-         insert,delete}, hmacKeys.{create,list,get,update,delete}, serviceAccount.get, batch,
-         token, metadata.
+         where: before_reply, in_head, in_body. Verbs:
+@VERBS@
   GET    /_emulator/faults          the rules and how often each has hit
   DELETE /_emulator/faults          forget them
   GET    /_emulator/counters        requests by verb and class, bytes, connections, open uploads
@@ -66,6 +63,27 @@ Control, for tests in any language (answers are JSON):
   POST   /_emulator/uploads/expire  end all open resumable uploads
 
 /retry_test and the header x-retry-test-id are as in Google's storage-testbench.)";
+
+/// With the names of all verbs.
+std::string help_text() {
+  static constexpr std::size_t columns = 96;
+  const std::string margin(11, ' ');
+  std::string names;
+  std::string line = margin;
+  for (const emulator::verb_row& row : emulator::verb_rows()) {
+    const bool last = &row == &emulator::verb_rows().back();
+    const std::string name = std::string{row.name} + (last ? "." : ", ");
+    if (line.size() + name.size() > columns) {
+      names += line + "\n";
+      line = margin;
+    }
+    line += name;
+  }
+  std::string text{footer};
+  static constexpr std::string_view place = "@VERBS@";
+  text.replace(text.find(place), place.size(), names + line);
+  return text;
+}
 
 void declare_bucket(CLI::App& app, emulator::bucket_settings& to) {
   using layout = emulator::bucket_settings::layout;
@@ -188,7 +206,7 @@ int main(int argc, char** argv) {
   declare(app, asked);
   declare_bucket(app, asked.settings);
   declare_limits(app, asked);
-  app.footer(footer);
+  app.footer(help_text());
   CLI11_PARSE(app, argc, argv);
   if (asked.https && asked.server.tls == emulator::tls_mode::off) {
     asked.server.tls = emulator::tls_mode::valid;

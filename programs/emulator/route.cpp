@@ -1,4 +1,5 @@
 #include <emulator/route.hpp>
+#include <emulator/verbs.hpp>
 
 #include <algorithm>
 #include <array>
@@ -31,17 +32,6 @@ std::string_view verb_of(const std::array<method_verb, Count>& table, std::strin
   const auto at = std::ranges::find(table, method, &method_verb::method);
   return at == table.end() ? std::string_view{"unknown"} : at->verb;
 }
-
-constexpr std::array<method_verb, 2> bucket_collection{
-    {{"GET", "buckets.list"}, {"POST", "buckets.insert"}}};
-constexpr std::array<method_verb, 4> one_bucket{{{"GET", "buckets.get"},
-                                                 {"DELETE", "buckets.delete"},
-                                                 {"PATCH", "buckets.patch"},
-                                                 {"PUT", "buckets.update"}}};
-constexpr std::array<method_verb, 4> one_object{{{"GET", "objects.get"},
-                                                 {"DELETE", "objects.delete"},
-                                                 {"PATCH", "objects.patch"},
-                                                 {"PUT", "objects.update"}}};
 
 struct lacking_feature {
   std::string_view segment;
@@ -84,134 +74,42 @@ bool route_lacking(call& out, const std::array<lacking_feature, Count>& table,
   return true;
 }
 
-/// What lies below a bucket, an object or a project: a collection, and one item of it.
-struct collection {
-  std::string_view segment;
-  std::array<method_verb, 2> whole;
-  std::array<method_verb, 4> item;
-};
-constexpr std::array<collection, 3> of_bucket{
-    {{"acl",
-      {{{"GET", "bucketAccessControls.list"}, {"POST", "bucketAccessControls.insert"}}},
-      {{{"GET", "bucketAccessControls.get"},
-        {"PATCH", "bucketAccessControls.patch"},
-        {"PUT", "bucketAccessControls.update"},
-        {"DELETE", "bucketAccessControls.delete"}}}},
-     {"defaultObjectAcl",
-      {{{"GET", "defaultObjectAccessControls.list"},
-        {"POST", "defaultObjectAccessControls.insert"}}},
-      {{{"GET", "defaultObjectAccessControls.get"},
-        {"PATCH", "defaultObjectAccessControls.patch"},
-        {"PUT", "defaultObjectAccessControls.update"},
-        {"DELETE", "defaultObjectAccessControls.delete"}}}},
-     {"notificationConfigs",
-      {{{"GET", "notifications.list"}, {"POST", "notifications.insert"}}},
-      {{{"GET", "notifications.get"}, {"DELETE", "notifications.delete"}}}}}};
-constexpr std::array<collection, 1> of_object{
-    {{"acl",
-      {{{"GET", "objectAccessControls.list"}, {"POST", "objectAccessControls.insert"}}},
-      {{{"GET", "objectAccessControls.get"},
-        {"PATCH", "objectAccessControls.patch"},
-        {"PUT", "objectAccessControls.update"},
-        {"DELETE", "objectAccessControls.delete"}}}}}};
-constexpr std::array<collection, 1> of_project{
-    {{"hmacKeys",
-      {{{"GET", "hmacKeys.list"}, {"POST", "hmacKeys.create"}}},
-      {{{"GET", "hmacKeys.get"}, {"PUT", "hmacKeys.update"}, {"DELETE", "hmacKeys.delete"}}}}}};
-
-/// Routes by the segment number `at`, and by the one behind it; false when there is no such.
-template <std::size_t Count>
-bool route_collection(call& out, std::string_view method,
-                      const std::array<collection, Count>& table, const path_segments& parts,
-                      std::size_t at) {
-  if (parts.size() <= at || parts.size() > at + 2) return false;
-  const auto found = std::ranges::find(table, parts[at], &collection::segment);
-  if (found == table.end()) return false;
-  const bool whole = parts.size() == at + 1;
-  if (!whole) out.item = percent_decode(parts[at + 1]);
-  out.verb = whole ? verb_of(found->whole, method) : verb_of(found->item, method);
-  return true;
+/// What the service has and we have not, by a path behind "/storage/v1/b".
+bool route_unmodelled(call& out, std::string_view method, const path_segments& parts) {
+  if (parts.size() < 2) return false;
+  if (route_lacking(out, lacking_of_bucket, parts[1])) return true;
+  if (parts[1] != "o") return false;
+  if (parts.size() > 3) return route_lacking(out, lacking_of_object, parts[3]);
+  static constexpr std::array<lacking_feature, 1> of_all{{{"watch", "watching for changes"}}};
+  return parts.size() == 3 && method == "POST" && route_lacking(out, of_all, parts[2]);
 }
 
-/// After "/storage/v1/projects": project, then what is asked of it.
-void route_project(call& out, std::string_view method, std::string_view path) {
-  const path_segments parts = segments(path);
-  if (parts.size() < 2) return;
-  out.project = percent_decode(parts[0]);
-  if (route_collection(out, method, of_project, parts, 1)) return;
-  if (parts.size() == 2 && parts[1] == "serviceAccount" && method == "GET") {
-    out.verb = "serviceAccount.get";
-  }
-}
-
-/// parts: bucket "iam" ["testPermissions"]
-void route_policy(call& out, std::string_view method, const path_segments& parts) {
-  if (parts.size() == 2 && method == "GET") out.verb = "buckets.getIamPolicy";
-  if (parts.size() == 2 && method == "PUT") out.verb = "buckets.setIamPolicy";
-  const bool test = parts.size() == 3 && parts[2] == "testPermissions";
-  if (test && method == "GET") out.verb = "buckets.testPermissions";
-}
-
-/// parts: bucket "o" object action ...
-void route_object_action(call& out, std::string_view method, const path_segments& parts) {
-  const std::string_view action = parts[3];
-  if (route_lacking(out, lacking_of_object, action)) return;
-  if (route_collection(out, method, of_object, parts, 3)) return;
-  if (method != "POST") return;
-  if (parts.size() == 4 && action == "compose") {
-    out.verb = "objects.compose";
-  } else if (parts.size() == 4 && action == "restore") {
-    out.verb = "objects.restore";
-  } else if (parts.size() == 6 && action == "moveTo" && parts[4] == "o") {
-    out.verb = "objects.move";
-    out.to_bucket = out.bucket;
-    out.to_object = percent_decode(parts[5]);
-  } else if (parts.size() == 8 && parts[4] == "b" && parts[6] == "o" &&
-             (action == "rewriteTo" || action == "copyTo")) {
-    out.verb = action == "copyTo" ? "objects.copy" : "objects.rewrite";
-    out.to_bucket = percent_decode(parts[5]);
-    out.to_object = percent_decode(parts[7]);
-  }
-}
-
-/// After "/storage/v1/b": [bucket [, "o" [, object [, action ...]]]], each one raw segment.
+/// A path behind "/storage/v1": what a row of verbs.cpp says of it.
 void route_json(call& out, std::string_view method, std::string_view path, bool download) {
   const path_segments parts = segments(path);
-  if (parts.empty()) {
-    out.verb = verb_of(bucket_collection, method);
+  const bool of_bucket = parts.size() > 1 && parts[0] == "b";
+  if (of_bucket) {
+    out.bucket = percent_decode(parts[1]);
+    if (parts.size() > 3 && parts[2] == "o") out.object = percent_decode(parts[3]);
+  }
+  auto found = match_path(method, path);
+  const bool known = found && found->row != nullptr;
+  if (!known && of_bucket && route_unmodelled(out, method, {parts.begin() + 1, parts.end()}))
     return;
+  if (!found) return;
+  for (auto& [name, text] : found->names) {
+    if (name == "to_bucket") out.to_bucket = std::move(text);
+    if (name == "to_object") out.to_object = std::move(text);
+    if (name == "item") out.item = std::move(text);
+    if (name == "project") out.project = std::move(text);
   }
-  out.bucket = percent_decode(parts[0]);
-  if (parts.size() == 1) {
-    out.verb = verb_of(one_bucket, method);
-    return;
-  }
-  if (method == "GET" && parts.size() == 2 && parts[1] == "storageLayout") {
-    out.verb = "buckets.storageLayout";
-  } else if (method == "POST" && parts.size() == 2 && parts[1] == "lockRetentionPolicy") {
-    out.verb = "buckets.lockRetentionPolicy";
-  } else if (parts[1] == "iam") {
-    route_policy(out, method, parts);
-  } else if (!route_collection(out, method, of_bucket, parts, 1)) {
-    route_lacking(out, lacking_of_bucket, parts[1]);
-  }
-  if (parts[1] != "o") return;
-  if (parts.size() == 2) {
-    if (method == "GET") out.verb = "objects.list";
-    return;
-  }
-  if (parts.size() == 3 && method == "POST") {
-    static constexpr std::array<lacking_feature, 2> of_all{
-        {{"bulkRestore", "restoring many objects at once"}, {"watch", "watching for changes"}}};
-    if (route_lacking(out, of_all, parts[2])) return;
-  }
-  out.object = percent_decode(parts[2]);
-  if (parts.size() > 3) return route_object_action(out, method, parts);
-  if (method == "GET" && (download || out.query.get("alt") == "media")) {
+  if (found->row == nullptr) return;
+  out.verb = found->row->name;
+  if (out.verb == "objects.bulkRestore") out.object.clear();
+  if (out.verb == "objects.move") out.to_bucket = out.bucket;
+  if (out.verb == "objects.get" && (download || out.query.get("alt") == "media")) {
     out.verb = "objects.media";
     out.form = error_form::text;
-  } else {
-    out.verb = verb_of(one_object, method);
   }
 }
 
@@ -304,11 +202,13 @@ struct prefix_route {
   std::string_view prefix;
   api which;
 };
-constexpr std::array<prefix_route, 4> prefixes{
+constexpr std::array<prefix_route, 5> prefixes{
     {{"/storage/v1/b", prefix_route::api::json},
+     {"/storage/v1/projects", prefix_route::api::json},
      {"/download/storage/v1/b", prefix_route::api::download},
      {"/upload/storage/v1/b", prefix_route::api::upload},
      {"/resumable/upload/storage/v1/b", prefix_route::api::upload}}};
+constexpr std::string_view version = "/storage/v1";
 
 }  // namespace
 
@@ -328,18 +228,16 @@ call route(const http_request& request) {
   };
   for (const prefix_route& candidate : prefixes) {
     if (!under(candidate.prefix)) continue;
-    const std::string_view rest = out.path.substr(candidate.prefix.size());
     if (candidate.which == prefix_route::api::upload) {
-      route_upload(out, request, method, rest);
+      route_upload(out, request, method, out.path.substr(candidate.prefix.size()));
     } else {
-      route_json(out, method, rest, candidate.which == prefix_route::api::download);
+      const std::size_t behind = out.path.find(version) + version.size();
+      route_json(out, method, out.path.substr(behind),
+                 candidate.which == prefix_route::api::download);
     }
     return out;
   }
-  static constexpr std::string_view projects = "/storage/v1/projects";
-  if (under(projects)) {
-    route_project(out, method, out.path.substr(projects.size()));
-  } else if (under("/retry_test") || out.path == "/retry_tests") {
+  if (under("/retry_test") || out.path == "/retry_tests") {
     out.verb = "retry_test";
     const std::size_t slash = std::min(out.path.rfind('/') + 1, out.path.size());
     if (slash > 1) out.item = percent_decode(out.path.substr(slash));

@@ -14,17 +14,10 @@ namespace emulator {
 
 /// What a request asks for, read from its method, target and headers alone.
 struct call {
-  /// objects.{list,get,media,insert,delete,patch,update,compose,rewrite,copy,move,restore},
-  /// resumable.{start,chunk,status,cancel}, buckets.{list,get,insert,delete,patch,storageLayout,
-  /// testPermissions,update,getIamPolicy,setIamPolicy,lockRetentionPolicy},
-  /// {bucketAccessControls,defaultObjectAccessControls,objectAccessControls}.{list,get,insert,
-  /// patch,update,delete}, notifications.{list,get,insert,delete},
-  /// hmacKeys.{create,list,get,update, delete}, serviceAccount.get,
-  /// multipart.{initiate,part,complete,abort,list_parts,list}, "batch", "token", "metadata" (the
-  /// metadata server), "control" (the emulator's own), "retry_test" (that of Google's testbench),
-  /// "unmodelled" (what the service has and we have not: see `lacking`), "unknown". The XML API's
-  /// HEAD, GET, PUT, copying PUT, bucket GET and form are objects.get, .media, .insert, .copy,
-  /// .list and .form.
+  /// The name of a row in verbs.cpp, or "retry_test" (that of Google's testbench), "control" (the
+  /// emulator's own), "unmodelled" (what the service has and we have not: see `lacking`),
+  /// "unknown". The XML API's HEAD, GET, PUT, copying PUT, bucket GET and form are objects.get,
+  /// .media, .insert, .copy, .list and .form.
   std::string_view verb{"unknown"};
   error_form form{error_form::json};
   std::string bucket{};

@@ -29,6 +29,7 @@ service::service(const service_options& options)
       access_(store_),
       notifications_(store_),
       edits_(store_, options.rewrite_bytes_per_call),
+      operations_(store_),
       resumable_(store_, sessions_),
       xml_(store_, uploads_, options.least_part_size),
       form_(store_, signers_),
@@ -76,6 +77,7 @@ http_reply service::dispatch_object(const call& asked, const http_request& reque
   if (verb == "objects.rewrite") return edits_.rewrite(asked, request);
   if (verb == "objects.move") return edits_.move(asked, request);
   if (verb == "objects.restore") return edits_.restore(asked, request);
+  if (verb == "objects.bulkRestore") return operations_.bulk_restore(asked, request);
   throw service_error{404, "notFound", "NotFound", "Not Found"};
 }
 
@@ -172,6 +174,7 @@ http_reply service::dispatch(const call& asked, const http_request& request) {
   if (verb.starts_with("multipart.") || verb.starts_with("resumable.")) {
     return dispatch_upload(asked, request);
   }
+  if (verb == "operations.get") return operations_.get(asked);
   if (verb.starts_with("buckets.")) return dispatch_bucket(asked, request);
   if (verb.starts_with("bucketAccessControls.")) {
     return dispatch_access(asked, request, access_of::bucket);

@@ -13,6 +13,7 @@
 #include <emulator/notification_api.hpp>
 #include <emulator/oauth.hpp>
 #include <emulator/object_edits.hpp>
+#include <emulator/operations.hpp>
 #include <emulator/post_form.hpp>
 #include <emulator/resumable_api.hpp>
 #include <emulator/retry_tests.hpp>
@@ -102,6 +103,7 @@ class service {
   access_api access_;
   notification_api notifications_;
   object_edits edits_;
+  operations operations_;
   resumable_api resumable_;
   xml_api xml_;
   form_api form_;

@@ -443,7 +443,7 @@ TEST_CASE("json_api: what is not modelled is refused by a status that ends every
   // Google's clients for Go repeat every 5xx for ever.
   for (const std::string& target :
        {bucket + "/folders", bucket + "/folders/a%2F", bucket + "/managedFolders",
-        bucket + "/anywhereCaches", bucket + "/operations/1", bucket + "/o/a/iam"}) {
+        bucket + "/anywhereCaches", bucket + "/operations", bucket + "/o/a/iam"}) {
     INFO(target);
     const auto refused = ask(s, {.target = target});
     CHECK(refused.status == 400);
@@ -454,7 +454,7 @@ TEST_CASE("json_api: what is not modelled is refused by a status that ends every
     CHECK(reason_of(removal) == "notImplemented");
   }
   for (const std::string& target :
-       {bucket + "/o/bulkRestore", bucket + "/o/watch", bucket + "/restore?generation=1"}) {
+       {bucket + "/operations/1/cancel", bucket + "/o/watch", bucket + "/restore?generation=1"}) {
     const auto refused = ask(s, {.method = "POST", .target = target});
     CHECK(refused.status == 400);
     CHECK(reason_of(refused) == "notImplemented");

@@ -117,4 +117,56 @@ TEST_CASE("soft delete: outlasts the program, and ends (mend 22)", "[emulator]")
   CHECK(listed[0]->generation == generation);
 }
 
+TEST_CASE("soft delete: a bulk restore brings back what its conditions name", "[emulator]") {
+  service s{{}};
+  const std::string restore = objects + "bulkRestore";
+  put(s, "bucket", "early", "x");
+  const auto refused = ask(s, {.method = "POST", .target = restore, .body = "{}"});
+  CHECK(refused.status == 400);
+  CHECK(reason_of(refused) == "SoftDeletePolicyRequired");
+  ask(s, {.method = "PATCH",
+          .target = bucket_at,
+          .body = R"({"softDeletePolicy":{"retentionDurationSeconds":"604800"}})"});
+  put(s, "bucket", "a/one", "1");
+  const std::string last = std::to_string(put(s, "bucket", "a/one", "2"));
+  put(s, "bucket", "a/two", "3");
+  put(s, "bucket", "b", "4");
+  for (const char* name : {"a%2Fone", "a%2Ftwo", "b"}) {
+    ask(s, {.method = "DELETE", .target = objects + name});
+  }
+  const std::string live = std::to_string(put(s, "bucket", "a/two", "live"));
+
+  const auto run = [&](const std::string& body) {
+    const auto begun = json_of(ask(s, {.method = "POST", .target = restore, .body = body}));
+    CHECK(begun.text("kind") == "storage#operation");
+    CHECK(begun.flag("done") == false);
+    const std::string name = begun.text("name").value();
+    CHECK(name.starts_with("projects/_/buckets/bucket/operations/"));
+    const std::string at = bucket_at + name.substr(name.rfind("/operations/"));
+    CHECK(json_of(ask(s, {.target = at})).flag("done") == false);
+    auto ended = json_of(ask(s, {.target = at}));
+    CHECK(ended.flag("done") == true);
+    CHECK(ended.find("response"));
+    const auto& counts = *ended.find("metadata");
+    return strings{*counts.text("succeededCount"), *counts.text("skippedCount"),
+                   *counts.text("failedCount")};
+  };
+  // Soft-deleted are both generations of a/one, a/two and b.
+  CHECK(run(R"({"matchGlobs":["a/**"]})") == strings{"1", "3", "0"});
+  CHECK(body_of(ask(s, {.target = objects + "a%2Fone?alt=media"})) == "2");
+  CHECK(json_of(ask(s, {.target = objects + "a%2Fone"})).text("generation") > last);
+  CHECK(json_of(ask(s, {.target = objects + "a%2Ftwo"})).text("generation") == live);
+  CHECK(run(R"({"matchGlobs":["a/two"],"allowOverwrite":true})").front() == "1");
+  CHECK(body_of(ask(s, {.target = objects + "a%2Ftwo?alt=media"})) == "3");
+  CHECK(run(R"({"softDeletedBeforeTime":"2001-01-01T00:00:00Z"})").front() == "0");
+  CHECK(ask(s, {.target = objects + "b"}).status == 404);
+  CHECK(run(R"({"softDeletedAfterTime":"2001-01-01T00:00:00Z","matchGlobs":["b"]})").front() ==
+        "1");
+
+  CHECK(ask(s, {.method = "POST", .target = restore, .body = R"({"createdAfterTime":"soon"})"})
+            .status == 400);
+  CHECK(ask(s, {.target = bucket_at + "/operations/none"}).status == 404);
+  CHECK(ask(s, {.method = "POST", .target = "/storage/v1/b/none/o/bulkRestore"}).status == 404);
+}
+
 }  // namespace soft_delete_test
