@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/gcs/detail/repeat_rules.hpp>
+#include <dataflux/gcs/detail/verbs.hpp>
 
 #include <emulator/emulator.hpp>
 

@@ -11,6 +11,7 @@
 #include <dataflux/result.hpp>
 #include <dataflux/service/client_snapshot.hpp>
 #include <dataflux/store/bucket_requests.hpp>
+#include <dataflux/store/detail/verb_list.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/store/requests.hpp>
@@ -73,6 +74,14 @@ struct client_options {
   dataflux::observer* observer{nullptr};
 };
 
+class client;
+
+namespace detail {
+using begins_verbs = dataflux::detail::begins<client>;
+template <class Verbs>
+struct compiled_verbs;
+}  // namespace detail
+
 /// Google Cloud Storage as an object_store: the JSON API, and the XML API for multipart uploads.
 ///
 ///     auto client = gcs::client::create().value();
@@ -96,7 +105,7 @@ struct client_options {
 ///
 /// Cost: curl_transport_options says how many threads and connections; idle ones cost a descriptor
 /// each.
-class client final : public object_store {
+class client final : public detail::begins_verbs {
  public:
   /// Starts the I/O threads; sends nothing. Errors: those of finding credentials
   /// (auth/credentials.hpp); invalid_argument for a bad endpoint, file or option;
@@ -126,49 +135,14 @@ class client final : public object_store {
 
   DATAFLUX_INLINE void start(const read_request& request, byte_sink& sink,
                              completion<read_summary> done) override;
-  DATAFLUX_INLINE void start(const list_page_request& request,
-                             completion<dataflux::list_page> done) override;
-  DATAFLUX_INLINE void start(const stat_request& request,
-                             completion<object_metadata> done) override;
-  DATAFLUX_INLINE void start(const insert_request& request,
-                             completion<object_metadata> done) override;
-  DATAFLUX_INLINE void start(const remove_request& request, completion<void> done) override;
-  DATAFLUX_INLINE void start(const compose_request& request,
-                             completion<object_metadata> done) override;
-  DATAFLUX_INLINE void start(const move_request& request,
-                             completion<object_metadata> done) override;
-  DATAFLUX_INLINE void start(const multipart_initiate_request& request,
-                             completion<multipart_upload> done) override;
-  DATAFLUX_INLINE void start(const upload_part_request& request,
-                             completion<uploaded_part> done) override;
-  DATAFLUX_INLINE void start(const multipart_complete_request& request,
-                             completion<object_metadata> done) override;
-  DATAFLUX_INLINE void start(const multipart_abort_request& request,
-                             completion<void> done) override;
-  DATAFLUX_INLINE void start(const list_parts_request& request,
-                             completion<part_page> done) override;
-  DATAFLUX_INLINE void start(const list_uploads_request& request,
-                             completion<upload_page> done) override;
-  DATAFLUX_INLINE void start(const rewrite_request& request,
-                             completion<object_metadata> done) override;
-  DATAFLUX_INLINE void start(const bucket_request& request,
-                             completion<bucket_metadata> done) override;
-  DATAFLUX_INLINE void start(const resumable_start_request& request,
-                             completion<resumable_session> done) override;
-  DATAFLUX_INLINE void start(const resumable_chunk_request& request,
-                             completion<resumable_progress> done) override;
-  DATAFLUX_INLINE void start(const resumable_status_request& request,
-                             completion<resumable_progress> done) override;
-  DATAFLUX_INLINE void start(const resumable_cancel_request& request,
-                             completion<void> done) override;
-
-  // What other stores do not have.
-  void start(const patch_request& request, completion<object_metadata> done);
-  void start(const storage_layout_request& request, completion<storage_layout> done);
-  void start(const test_permissions_request& request, completion<std::vector<std::string>> done);
-  void start(const list_buckets_request& request, completion<bucket_page> done);
-  void start(const list_all_buckets_request& request,
-             completion<std::vector<bucket_metadata>> done);
+  using detail::begins_verbs::start;
+  /// The verbs that other stores do not have: patch_request,
+  /// storage_layout_request, test_permissions_request, list_buckets_request and
+  /// list_all_buckets_request.
+  template <class Request>
+  void start(const Request& request, completion<typename Request::value> done) {
+    begin(request, std::move(done));
+  }
 
   /// As of object_store, for all of the above.
   using object_store::run;
@@ -183,7 +157,15 @@ class client final : public object_store {
   }
 
  private:
+  template <class Store, class Requests>
+  friend class dataflux::detail::begins;
+  template <class Verbs>
+  friend struct detail::compiled_verbs;
   explicit client(ref<service::detail::client_core> core) noexcept;
+  /// One for each verb; the library has all of them (gcs/detail/verbs.hpp).
+  template <class Request>
+  void begin(const Request& request, completion<typename Request::value> done);
+
   ref<service::detail::client_core> core_;
 };
 

@@ -39,6 +39,8 @@ struct bucket_request {
   std::string bucket{};
   call_limits limits{};
 };
+/// The name, as validate_bucket_name() says.
+result<void> validate(const bucket_request& r);
 
 /// One page of a project's buckets.
 struct bucket_page {
@@ -63,6 +65,8 @@ struct list_buckets_request {
   std::uint32_t max_results{0};
   call_limits limits{};
 };
+/// The project is printable ASCII, the prefix text, max_results <= 1000.
+result<void> validate(const list_buckets_request& r);
 
 /// All buckets of a project: the same, page after page, as one call under one limit. Only a failed
 /// page is requested again.
@@ -74,6 +78,8 @@ struct list_all_buckets_request {
   std::string prefix{};
   call_limits limits{};
 };
+/// The same.
+result<void> validate(const list_all_buckets_request& r);
 
 enum class bucket_kind : std::uint8_t {
   flat,          ///< names are names
@@ -94,6 +100,8 @@ struct storage_layout_request {
   std::string bucket{};
   call_limits limits{};
 };
+/// The name.
+result<void> validate(const storage_layout_request& r);
 
 /// Which of these permissions ("storage.objects.create") the account has on the bucket. A verb of
 /// gcs::client.
@@ -105,6 +113,8 @@ struct test_permissions_request {
   std::vector<std::string> permissions{};
   call_limits limits{};
 };
+/// 1-100 permissions of letters and dots.
+result<void> validate(const test_permissions_request& r);
 
 /// 3-63 characters of a-z 0-9 - _ . that begin and end with a letter or digit; with dots up to 222,
 /// each piece 1-63; not an IPv4 address. Errors: invalid_argument, which says what is wrong. Pure;

@@ -2,6 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
+#include <dataflux/result.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
 #include <cstdint>
@@ -38,6 +39,9 @@ struct multipart_initiate_request {
   object_attributes attributes{};
   call_limits limits{};
 };
+/// Custom metadata travels in header fields, where keys lose their case and values their outer
+/// blanks: keys are lower-case tokens, values printable ASCII without outer blanks.
+result<void> validate(const multipart_initiate_request& r);
 
 struct upload_part_request {
   using value = uploaded_part;
@@ -53,6 +57,8 @@ struct upload_part_request {
   std::optional<std::uint32_t> crc32c{};
   call_limits limits{};
 };
+/// upload_id is printable ASCII, the number is 1-10,000, data is at most 5 GiB.
+result<void> validate(const upload_part_request& r);
 
 /// Makes the object appear. The combined CRC32C of the parts is compared with the service's.
 struct multipart_complete_request {
@@ -67,6 +73,8 @@ struct multipart_complete_request {
   std::string mark{};
   call_limits limits{};
 };
+/// 1-10,000 parts, numbers strictly ascending, each with an etag, 5 TiB together.
+result<void> validate(const multipart_complete_request& r);
 
 struct multipart_abort_request {
   using value = void;
@@ -76,6 +84,8 @@ struct multipart_abort_request {
   std::string upload_id{};
   call_limits limits{};
 };
+/// upload_id is printable ASCII.
+result<void> validate(const multipart_abort_request& r);
 
 /// A part that an open upload has, as a listing tells it: without its checksum.
 struct listed_part {
@@ -105,6 +115,8 @@ struct list_parts_request {
   std::uint32_t max_results{0};
   call_limits limits{};
 };
+/// The marker is text, max_results <= 1000.
+result<void> validate(const list_parts_request& r);
 
 struct listed_upload {
   std::string object{};
@@ -135,5 +147,11 @@ struct list_uploads_request {
   std::uint32_t max_results{0};
   call_limits limits{};
 };
+/// Markers are text, max_results <= 1000; an upload_marker needs its object_marker.
+result<void> validate(const list_uploads_request& r);
 
 }  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/store/detail/validate.hpp>
+#endif

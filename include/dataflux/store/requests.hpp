@@ -2,6 +2,8 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/store/change_requests.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
@@ -11,8 +13,9 @@
 #include <utility>
 #include <vector>
 
-/// Requests and results of object_store's verbs for objects; those for multipart uploads are in
-/// store/multipart_requests.hpp. All are aggregates for designated initialisers; an omitted member
+/// Requests and results of object_store's verbs for objects; those that make objects of objects are
+/// in store/change_requests.hpp, those for multipart uploads in store/multipart_requests.hpp. All
+/// are aggregates for designated initialisers; an omitted member
 /// is "the service's default". Names are UTF-8. `value` is the verb's result.
 ///
 /// `last_writer_wins` of a write: it survives failures without a condition. After a refusal (408,
@@ -62,6 +65,8 @@ struct list_page_request {
   extra_columns extra{extra_columns::none};
   call_limits limits{};
 };
+/// Names and bounds are UTF-8 of at most 1024 bytes; max_results <= 1000.
+result<void> validate(const list_page_request& r);
 
 struct stat_request {
   using value = object_metadata;
@@ -75,6 +80,8 @@ struct stat_request {
   metadata_fields fields{metadata_fields::all};
   call_limits limits{};
 };
+/// generation and conditions are not negative; fields has no bit but those of metadata_fields.
+result<void> validate(const stat_request& r);
 
 /// What a finished read delivered.
 struct read_summary {
@@ -113,6 +120,9 @@ struct read_request {
   bool decode_gzip{false};
   call_limits limits{};
 };
+/// As for stat; the range is not empty and ends within 2^63 - 1; decode_gzip for the whole object
+/// only.
+result<void> validate(const read_request& r);
 
 /// Writes a whole object in one request. For data above some 16 MiB multipart uploads are faster.
 struct insert_request {
@@ -127,6 +137,8 @@ struct insert_request {
   bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
   call_limits limits{};
 };
+/// As validate_attributes() says.
+result<void> validate(const insert_request& r);
 
 struct remove_request {
   using value = void;
@@ -139,99 +151,11 @@ struct remove_request {
   bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
   call_limits limits{};
 };
-
-/// A piece of a composed object.
-struct compose_source {
-  std::string object{};
-  /// 0 = the live one.
-  std::int64_t generation{0};
-};
-
-/// Concatenates 1-32 objects of the bucket, all of one storage class, into one; the sources stay.
-/// Only their bytes are used (protocol.md 1.5).
-struct compose_request {
-  using value = object_metadata;
-
-  std::string bucket{};
-  /// The object to be made; may be one of the sources.
-  std::string object{};
-  std::vector<compose_source> sources{};
-  object_attributes attributes{};
-  /// Of the whole, where the caller knows it: a result that differs is data_loss and removed.
-  std::optional<std::uint32_t> crc32c{};
-  /// Of the object to be made; the not_match ones do not exist here.
-  preconditions conditions{};
-  bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
-  call_limits limits{};
-};
-
-/// Renames an object within its bucket, in one step: at every moment exactly one of the two names
-/// exists. The result is a new generation with the same bytes and metadata (protocol.md 1.6).
-struct move_request {
-  using value = object_metadata;
-
-  std::string bucket{};
-  std::string source{};
-  /// The new name; an object there is replaced unless `conditions` forbid it.
-  std::string object{};
-  preconditions source_conditions{};
-  /// Of the object under the new name.
-  preconditions conditions{};
-  /// The source's, if the caller knows it: after a lost reply it tells whether the object under the
-  /// new name is the moved one. Without it source_conditions.if_generation_match does. With
-  /// neither, and last_writer_wins, the source must be gone, and the object newer than the call.
-  std::optional<std::uint32_t> crc32c{};
-  bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
-  call_limits limits{};
-};
-
-/// Copies an object within the service: to another name, bucket, location, storage class or key.
-/// The call ends when all of it is copied, which may take several requests; progress is kept when
-/// one of them fails (protocol.md 1.6).
-struct rewrite_request {
-  using value = object_metadata;
-
-  std::string source_bucket{};
-  std::string source{};
-  /// 0 = the live one. If a copy takes several requests, they go on with what the first one found.
-  std::int64_t source_generation{0};
-  std::string bucket{};
-  std::string object{};
-  /// If any of these is set the copy has exactly these; otherwise the source's. The key does not
-  /// count.
-  object_attributes attributes{};
-  /// Bytes that one request copies at most, a multiple of 1 MiB; 0 = as the service likes.
-  std::uint64_t max_bytes_per_request{0};
-  preconditions source_conditions{};
-  /// Of the copy.
-  preconditions conditions{};
-  bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
-  call_limits limits{};
-};
-
-/// Changes some of an object's metadata and leaves the rest (protocol.md 1.7). A verb of
-/// gcs::client.
-struct patch_request {
-  using value = object_metadata;
-
-  std::string bucket{};
-  std::string object{};
-  /// 0 = the live one.
-  std::int64_t generation{0};
-  /// Nothing = unchanged; empty = removed. At least one member must be set.
-  std::optional<std::string> content_type{};
-  std::optional<std::string> content_encoding{};
-  std::optional<std::string> content_disposition{};
-  std::optional<std::string> content_language{};
-  std::optional<std::string> cache_control{};
-  /// Can be set and moved forward, never removed.
-  std::optional<timestamp> custom_time{};
-  /// Keys that are not named stay; a key without a value is removed.
-  std::vector<std::pair<std::string, std::optional<std::string>>> metadata{};
-  /// if_metageneration_match makes it safe to repeat.
-  preconditions conditions{};
-  bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
-  call_limits limits{};
-};
+/// generation and conditions are not negative.
+result<void> validate(const remove_request& r);
 
 }  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/store/detail/validate.hpp>
+#endif

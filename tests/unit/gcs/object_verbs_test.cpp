@@ -1,6 +1,6 @@
 #include <dataflux/gcs/detail/object_resource.hpp>
 #include <dataflux/gcs/detail/object_verbs.hpp>
-#include <dataflux/gcs/detail/repeat_rules.hpp>
+#include <dataflux/gcs/detail/verbs.hpp>
 
 #include <support/catch.hpp>
 #include <unit/gcs/reply.hpp>
@@ -53,11 +53,11 @@ std::string body_of(const http::request& r) {
 
 template <class Verb>
 bool repeats(const typename Verb::request& r) {
-  return dataflux::service::may_be_repeated(dataflux::gcs::repeat_rule_of<Verb>, r);
+  return dataflux::service::may_be_repeated(Verb::repeat, r);
 }
 template <class Verb>
 repeat_meaning meaning(int status) {
-  return dataflux::service::meaning_of(dataflux::gcs::repeat_rule_of<Verb>, status);
+  return dataflux::service::meaning_of(Verb::repeat, status);
 }
 
 dataflux::gcs::insert_body prepared(const dataflux::insert_request& r) {

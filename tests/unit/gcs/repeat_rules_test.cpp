@@ -1,8 +1,8 @@
 #include <dataflux/gcs/detail/change_verbs.hpp>
 #include <dataflux/gcs/detail/multipart_verbs.hpp>
 #include <dataflux/gcs/detail/object_verbs.hpp>
-#include <dataflux/gcs/detail/repeat_rules.hpp>
 #include <dataflux/gcs/detail/resumable_verbs.hpp>
+#include <dataflux/gcs/detail/verbs.hpp>
 
 #include <support/catch.hpp>
 
@@ -19,7 +19,7 @@ namespace {
 
 template <class Verb>
 bool repeats(const typename Verb::request& r) {
-  return dataflux::service::may_be_repeated(gcs::repeat_rule_of<Verb>, r);
+  return dataflux::service::may_be_repeated(Verb::repeat, r);
 }
 
 }  // namespace

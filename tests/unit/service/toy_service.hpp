@@ -150,8 +150,6 @@ class dialect final : public service::dialect {
  public:
   toy_service::context context() const { return {origin}; }
   template <class Verb>
-  static constexpr service::repeat_rule rule_of = Verb::repeat;
-  template <class Verb>
   static constexpr std::size_t number_of = Verb::info.name == "toy.stat"     ? 0
                                            : Verb::info.name == "toy.insert" ? 1
                                            : Verb::info.name == "toy.read"   ? 2

@@ -22,6 +22,7 @@ struct bucket_verb {
   using state = no_state;
 
   static constexpr verb_info info{"buckets.get", pacing_class::metadata, billing_class::b};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, {}, 0, false};
@@ -41,6 +42,7 @@ struct list_buckets_verb {
   /// A thousand buckets with long labels and rules fit, for services that send all the same.
   static constexpr verb_info info{"buckets.list", pacing_class::metadata, billing_class::a, false,
                                   std::size_t{16} << 20U};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
 
   static call_identity identity(const request&) noexcept { return {info.name, {}, {}, 0, false}; }
   static result<state> prepare(const request&, const call_id&) { return state{}; }
@@ -68,6 +70,7 @@ struct list_all_buckets_verb {
   using state = listed_buckets;
 
   static constexpr verb_info info = list_buckets_verb::info;
+  static constexpr repeat_rule repeat = list_buckets_verb::repeat;
 
   static call_identity identity(const request&) noexcept { return {info.name, {}, {}, 0, false}; }
   static result<state> prepare(const request& r, const call_id&);
@@ -86,6 +89,7 @@ struct storage_layout_verb {
 
   static constexpr verb_info info{"buckets.storageLayout", pacing_class::metadata,
                                   billing_class::b};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, {}, 0, false};
@@ -105,6 +109,7 @@ struct test_permissions_verb {
 
   static constexpr verb_info info{"buckets.testIamPermissions", pacing_class::metadata,
                                   billing_class::b};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, {}, 0, false};

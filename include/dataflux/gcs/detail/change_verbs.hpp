@@ -27,6 +27,12 @@ struct compose_verb {
   using state = marked_document;
 
   static constexpr verb_info info{"objects.compose", pacing_class::write, billing_class::a};
+  static constexpr repeat_rule repeat{info.name,
+                                      repeat_condition::generation_match,
+                                      repeat_meaning::failed,
+                                      repeat_meaning::compare,
+                                      true,
+                                      last_writer_replaces};
 
   static call_identity identity(const request& r) noexcept {
     return {.verb = info.name,
@@ -63,6 +69,13 @@ struct move_verb {
   using state = no_state;
 
   static constexpr verb_info info{"objects.move", pacing_class::write, billing_class::a};
+  // Its source is gone once it has succeeded.
+  static constexpr repeat_rule repeat{info.name,
+                                      repeat_condition::generation_match,
+                                      repeat_meaning::compare,
+                                      repeat_meaning::compare,
+                                      true,
+                                      last_writer_replaces};
 
   static call_identity identity(const request& r) noexcept {
     return {.verb = info.name,
@@ -126,6 +139,13 @@ struct rewrite_verb {
   using state = rewrite_progress;
 
   static constexpr verb_info info{"objects.rewrite", pacing_class::write, billing_class::a, true};
+  // From its second request on, which carries a token, it may always be repeated.
+  static constexpr repeat_rule repeat{info.name,
+                                      repeat_condition::generation_match,
+                                      repeat_meaning::failed,
+                                      repeat_meaning::compare,
+                                      true,
+                                      last_writer_replaces};
 
   static call_identity identity(const request& r) noexcept {
     return {.verb = info.name,
@@ -166,6 +186,12 @@ struct patch_verb {
   using state = std::string;  ///< the JSON merge patch
 
   static constexpr verb_info info{"objects.patch", pacing_class::write, billing_class::a};
+  static constexpr repeat_rule repeat{info.name,
+                                      repeat_condition::metageneration_match,
+                                      repeat_meaning::failed,
+                                      repeat_meaning::compare,
+                                      true,
+                                      last_writer_replaces};
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, r.generation, false};

@@ -2,8 +2,8 @@
 
 #include <dataflux/auth/detail/token_flow.hpp>
 #include <dataflux/gcs/detail/endpoint.hpp>
-#include <dataflux/gcs/detail/repeat_rules.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
+#include <dataflux/gcs/detail/verbs.hpp>
 #include <dataflux/service/detail/dialect.hpp>
 #include <dataflux/service/detail/read_call.hpp>
 #include <dataflux/service/detail/verb_call.hpp>
@@ -38,9 +38,7 @@ class dialect final : public service::dialect {
     return {where_, how_.user_project, how_.quota_project, how_.project};
   }
   template <class Verb>
-  static constexpr repeat_rule rule_of = repeat_rule_of<Verb>;
-  template <class Verb>
-  static constexpr std::size_t number_of = verb_number<Verb>;
+  static constexpr std::size_t number_of = service::place_of(repeat_rules, Verb::info.name);
 
   DATAFLUX_INLINE std::span<const std::string_view> verbs() const noexcept override;
   DATAFLUX_INLINE bool trusts(const http::request& request) const noexcept override;

@@ -17,6 +17,7 @@ struct list_verb {
   /// 1,000 items with names of 1,024 bytes, each byte escaped as `\u00xx`, fit.
   static constexpr verb_info info{"objects.list", pacing_class::metadata, billing_class::a, false,
                                   std::size_t{16} << 20U};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
   static constexpr bool recycled = true;
 
   static call_identity identity(const request& r) noexcept {

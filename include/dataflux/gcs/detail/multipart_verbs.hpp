@@ -22,6 +22,8 @@ struct multipart_initiate_verb {
   using state = std::string;  ///< the mark that the object will have
 
   static constexpr verb_info info{"multipart.initiate", pacing_class::write, billing_class::a};
+  // A second one would leave an upload behind that nobody knows and that is billed for ever.
+  static constexpr repeat_rule repeat{info.name, repeat_condition::never};
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, false};
@@ -47,6 +49,7 @@ struct upload_part_verb {
   using state = part_checksum;
 
   static constexpr verb_info info{"multipart.part", pacing_class::write, billing_class::a};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
   static constexpr bool damage_is_repeated = true;
 
   static call_identity identity(const request& r) noexcept {
@@ -76,6 +79,8 @@ struct multipart_complete_verb {
 
   static constexpr verb_info info{"multipart.complete", pacing_class::write, billing_class::a,
                                   true};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always, repeat_meaning::compare,
+                                      repeat_meaning::failed, true};
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, false};
@@ -101,6 +106,7 @@ struct multipart_abort_verb {
   using state = no_state;
 
   static constexpr verb_info info{"multipart.abort", pacing_class::write, billing_class::free};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always, repeat_meaning::done};
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, false};
@@ -119,6 +125,7 @@ struct list_parts_verb {
   using state = no_state;
 
   static constexpr verb_info info{"multipart.parts", pacing_class::metadata, billing_class::a};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, false};
@@ -139,6 +146,7 @@ struct list_uploads_verb {
 
   static constexpr verb_info info{"multipart.uploads", pacing_class::metadata, billing_class::a,
                                   false, std::size_t{8} << 20U};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, {}, 0, false};

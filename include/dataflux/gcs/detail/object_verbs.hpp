@@ -33,6 +33,7 @@ struct stat_verb {
   using state = no_state;
 
   static constexpr verb_info info{"objects.get", pacing_class::metadata, billing_class::b};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
   static constexpr bool recycled = true;
 
   static call_identity identity(const request& r) noexcept {
@@ -52,6 +53,7 @@ struct look_verb {
   using state = no_state;
 
   static constexpr verb_info info{stat_verb::info};
+  static constexpr repeat_rule repeat{stat_verb::repeat};
 
   static call_identity identity(const request& r) noexcept { return stat_verb::identity(r); }
   static result<state> prepare(const request&, const call_id&) { return state{}; }
@@ -81,6 +83,12 @@ struct insert_verb {
   using state = insert_body;
 
   static constexpr verb_info info{"objects.insert", pacing_class::write, billing_class::a};
+  static constexpr repeat_rule repeat{info.name,
+                                      repeat_condition::generation_match,
+                                      repeat_meaning::failed,
+                                      repeat_meaning::compare,
+                                      true,
+                                      last_writer_replaces};
   static constexpr bool recycled = true;
   static constexpr bool damage_is_repeated = true;
 
@@ -109,6 +117,9 @@ struct remove_verb {
   using state = no_state;
 
   static constexpr verb_info info{"objects.delete", pacing_class::write, billing_class::free};
+  static constexpr repeat_rule repeat{
+      info.name, repeat_condition::generation, repeat_meaning::done, repeat_meaning::failed,
+      false,     last_writer_removes};
   static constexpr bool recycled = true;
 
   static call_identity identity(const request& r) noexcept {

@@ -23,6 +23,7 @@ struct read_verb {
   using state = read_cursor;
 
   static constexpr verb_info info{"objects.media", pacing_class::read, billing_class::b, false, 0};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, r.generation, false};

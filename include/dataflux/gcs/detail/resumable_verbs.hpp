@@ -30,6 +30,7 @@ struct resumable_start_verb {
   using state = session_start;
 
   static constexpr verb_info info{"resumable.start", pacing_class::write, billing_class::a};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::generation_match};
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, r.conditions.if_generation_match == 0};
@@ -61,6 +62,9 @@ struct resumable_chunk_verb {
   /// The whole upload is billed as one operation: its start.
   static constexpr verb_info info{"resumable.chunk", pacing_class::write, billing_class::free,
                                   true};
+  // What is sent next is what the session says, never what was sent before.
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always, repeat_meaning::compare,
+                                      repeat_meaning::failed, true};
 
   static call_identity identity(const request& r) noexcept {
     return session_identity(info.name, r.session);
@@ -97,6 +101,7 @@ struct resumable_status_verb {
   using state = chunk_cursor;
 
   static constexpr verb_info info{"resumable.status", pacing_class::metadata, billing_class::free};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
 
   static call_identity identity(const request& r) noexcept {
     return resumable_chunk_verb::session_identity(info.name, r.session);
@@ -121,6 +126,7 @@ struct resumable_cancel_verb {
   using state = no_state;
 
   static constexpr verb_info info{"resumable.cancel", pacing_class::write, billing_class::free};
+  static constexpr repeat_rule repeat{info.name, repeat_condition::always, repeat_meaning::done};
 
   static call_identity identity(const request& r) noexcept {
     return resumable_chunk_verb::session_identity(info.name, r.session);

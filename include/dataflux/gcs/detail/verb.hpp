@@ -2,6 +2,7 @@
 
 #include <dataflux/gcs/detail/endpoint.hpp>
 #include <dataflux/service/detail/printable_text.hpp>
+#include <dataflux/service/detail/repeat_rule.hpp>
 #include <dataflux/service/detail/reply_facts.hpp>
 #include <dataflux/service/detail/text.hpp>
 #include <dataflux/service/detail/verb.hpp>
@@ -19,9 +20,14 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 using service::billing_class;
 using service::call_id;
 using service::call_identity;
+using service::last_writer_removes;
+using service::last_writer_replaces;
 using service::no_state;
 using service::pacing_class;
 using service::printable_text;
+using service::repeat_condition;
+using service::repeat_meaning;
+using service::repeat_rule;
 using service::reply_facts;
 using service::verb_info;
 using service::whole_reply;

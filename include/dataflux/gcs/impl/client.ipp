@@ -5,24 +5,46 @@
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/gcs/detail/bucket_verbs.hpp>
-#include <dataflux/gcs/detail/change_verbs.hpp>
 #include <dataflux/gcs/detail/dialect.hpp>
-#include <dataflux/gcs/detail/list_verb.hpp>
-#include <dataflux/gcs/detail/multipart_verbs.hpp>
-#include <dataflux/gcs/detail/read_verb.hpp>
-#include <dataflux/gcs/detail/resumable_verbs.hpp>
+#include <dataflux/gcs/detail/verbs.hpp>
 #include <dataflux/http/curl_transport.hpp>
 #include <dataflux/service/detail/bearer_signer.hpp>
 #include <dataflux/service/detail/client_core.hpp>
 
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
 namespace detail {
+
+/// The verb of a request, the first in the list.
+template <class Request, class Verbs>
+struct verb_of;
+template <class Request, class First, class... Others>
+struct verb_of<Request, dataflux::detail::verb_list<First, Others...>>
+    : std::conditional_t<std::is_same_v<Request, typename First::request>,
+                         std::type_identity<First>,
+                         verb_of<Request, dataflux::detail::verb_list<Others...>>> {};
+template <class Request>
+struct verb_of<Request, dataflux::detail::verb_list<>> {};
+
+/// Holds client::begin() of each verb, so that the compiled library has them.
+template <class... Verbs>
+struct compiled_verbs<dataflux::detail::verb_list<Verbs...>> {
+  template <class Verb>
+  static auto begin_of() noexcept {
+    if constexpr (std::is_same_v<Verb, read_verb>) {
+      return nullptr;  // has a sink
+    } else {
+      return &client::begin<typename Verb::request>;
+    }
+  }
+  static auto all() noexcept { return std::make_tuple(begin_of<Verbs>()...); }
+};
 
 using service::detail::client_core;
 
@@ -218,83 +240,10 @@ DATAFLUX_INLINE void client::start(const read_request& request, byte_sink& sink,
                                    completion<read_summary> done) {
   detail::read_call<read_verb>::start(core_, request, sink, std::move(done));
 }
-DATAFLUX_INLINE void client::start(const list_page_request& r,
-                                   completion<dataflux::list_page> done) {
-  detail::verb_call<list_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const stat_request& r, completion<object_metadata> done) {
-  detail::verb_call<stat_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const insert_request& r, completion<object_metadata> done) {
-  detail::verb_call<insert_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const remove_request& r, completion<void> done) {
-  detail::verb_call<remove_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const compose_request& r, completion<object_metadata> done) {
-  detail::verb_call<compose_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const move_request& r, completion<object_metadata> done) {
-  detail::verb_call<move_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const multipart_initiate_request& r,
-                                   completion<multipart_upload> done) {
-  detail::verb_call<multipart_initiate_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const upload_part_request& r, completion<uploaded_part> done) {
-  detail::verb_call<upload_part_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const multipart_complete_request& r,
-                                   completion<object_metadata> done) {
-  detail::verb_call<multipart_complete_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const multipart_abort_request& r, completion<void> done) {
-  detail::verb_call<multipart_abort_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const list_parts_request& r, completion<part_page> done) {
-  detail::verb_call<list_parts_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const list_uploads_request& r, completion<upload_page> done) {
-  detail::verb_call<list_uploads_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const patch_request& r, completion<object_metadata> done) {
-  detail::verb_call<patch_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const rewrite_request& r, completion<object_metadata> done) {
-  detail::verb_call<rewrite_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const bucket_request& r, completion<bucket_metadata> done) {
-  detail::verb_call<bucket_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const storage_layout_request& r,
-                                   completion<storage_layout> done) {
-  detail::verb_call<storage_layout_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const test_permissions_request& r,
-                                   completion<std::vector<std::string>> done) {
-  detail::verb_call<test_permissions_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const list_buckets_request& r, completion<bucket_page> done) {
-  detail::verb_call<list_buckets_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const list_all_buckets_request& r,
-                                   completion<std::vector<bucket_metadata>> done) {
-  detail::verb_call<list_all_buckets_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const resumable_start_request& r,
-                                   completion<resumable_session> done) {
-  detail::verb_call<resumable_start_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const resumable_chunk_request& r,
-                                   completion<resumable_progress> done) {
-  detail::verb_call<resumable_chunk_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const resumable_status_request& r,
-                                   completion<resumable_progress> done) {
-  detail::verb_call<resumable_status_verb>::start(core_, r, std::move(done));
-}
-DATAFLUX_INLINE void client::start(const resumable_cancel_request& r, completion<void> done) {
-  detail::verb_call<resumable_cancel_verb>::start(core_, r, std::move(done));
+template <class Request>
+void client::begin(const Request& request, completion<typename Request::value> done) {
+  using verb = typename detail::verb_of<Request, verbs>::type;
+  detail::verb_call<verb>::start(core_, request, std::move(done));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

@@ -63,11 +63,13 @@ class call : public http::exchange {
   virtual result<byte_sink*> open_body(const http::reply_head& head) = 0;
   enum class progress : std::uint8_t {
     done,
-    more,   ///< the next request follows at once; what was achieved so far is safe
-    again,  ///< the next request follows at once, nothing was achieved
+    more,   ///< the next request follows; what was achieved so far is safe
+    again,  ///< the next request follows; nothing was achieved
   };
   /// The reply is complete: its value is taken, or an error (retryable or not) says what is wrong.
   virtual result<progress> take_reply() = 0;
+  /// Before the next request of a call that goes on.
+  virtual duration pause() const noexcept { return duration::zero(); }
   /// What no error may show, whatever the service writes into its own.
   virtual std::string_view secret() const noexcept { return {}; }
   /// See service::outgoing.

@@ -36,8 +36,7 @@ struct looked_object {
 ///
 ///     // What Verb::build() is told of the client.
 ///     Context context() const noexcept;
-///     // When that verb may be sent again, and the place of its name in verbs().
-///     template <class Verb> static constexpr repeat_rule rule_of;
+///     // The place of that verb's name in verbs().
 ///     template <class Verb> static constexpr std::size_t number_of;
 ///
 /// Threads: all members may be called from any thread.

@@ -3,6 +3,7 @@
 #include <dataflux/service/detail/last_writer.hpp>
 #include <dataflux/service/detail/verb.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -38,6 +39,34 @@ struct repeat_rule {
   /// Of a request with last_writer_wins: what a stat of the object says to it.
   last_writer_rule last_writer{};
 };
+
+/// The rules of those verbs, in their order; verbs of one name have one together.
+template <template <class...> class List, class... Verbs>
+constexpr auto rules_of(List<Verbs...>) noexcept {
+  constexpr repeat_rule all[]{Verbs::repeat...};
+  constexpr auto is_first = [](const repeat_rule* rule, const repeat_rule* begin) {
+    return rule == begin || rule[-1].verb != rule->verb;
+  };
+  constexpr std::size_t count = [&] {
+    std::size_t sum = 0;
+    for (const repeat_rule& rule : all) sum += is_first(&rule, all) ? 1U : 0U;
+    return sum;
+  }();
+  std::array<repeat_rule, count> rules{};
+  std::size_t at = 0;
+  for (const repeat_rule& rule : all) {
+    if (is_first(&rule, all)) rules[at++] = rule;
+  }
+  return rules;
+}
+
+/// The place of a verb's rule among them.
+template <class Rules>
+constexpr std::size_t place_of(const Rules& rules, std::string_view verb) noexcept {
+  std::size_t at = 0;
+  while (rules[at].verb != verb) ++at;  // a verb that is not there does not compile
+  return at;
+}
 
 /// May this request be sent again although it may have been carried out?
 template <class Request>

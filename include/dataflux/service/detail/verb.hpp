@@ -15,8 +15,7 @@
 ///
 /// A verb is a struct of static functions: how its request is built, how its reply is read. It has
 /// no clock and no socket; the call machine (service/detail/call.hpp) owns both and treats all
-/// verbs alike. What all verbs of one service share is its dialect (service/detail/dialect.hpp),
-/// which also has each verb's repeat_rule.
+/// verbs alike. What all verbs of one service share is its dialect (service/detail/dialect.hpp).
 ///
 // clang-format off
 ///     struct X_verb {
@@ -24,6 +23,7 @@
 ///       using value = ...;          // what the caller gets
 ///       using state = ...;          // what is made once per call and used by each attempt
 ///       static constexpr verb_info info;
+///       static constexpr repeat_rule repeat;  // when it may be sent again
 ///       static call_identity identity(const request&) noexcept;
 ///       static result<state> prepare(const request&, const call_id&);
 ///       // `context`: what the dialect's context() gives
@@ -39,6 +39,7 @@
 ///       // parse() with a state& that gives a result<std::optional<value>>: nothing = go on with
 ///       // the next request at once, and advanced() says whether something was achieved.
 ///       static bool advanced(const state&) noexcept;
+///       static duration pause(const state&) noexcept;       // before that next request
 ///       static bool accepts(int status) noexcept;  // besides 2xx
 ///       // Before the body of a success.
 ///       static void read_head(const http::request& sent, const http::reply_head&, state&);

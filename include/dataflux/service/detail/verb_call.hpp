@@ -11,13 +11,6 @@
 
 namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
-/// What `make` gives, made where it is converted: an object_metadata costs 400 instructions a move.
-template <class Make>
-struct made_by {
-  const Make& make;
-  operator decltype(std::declval<const Make&>()())() const { return make(); }
-};
-
 /// A call whose reply is read as a whole: every verb of a service but the read.
 template <class Dialect, class Verb>
 class verb_call final : public looking_call {
@@ -38,7 +31,7 @@ class verb_call final : public looking_call {
   }
 
  private:
-  static constexpr repeat_rule rule = Dialect::template rule_of<Verb>;
+  static constexpr const repeat_rule& rule = Verb::repeat;
   static_assert(requires { &request_type::last_writer_wins; } ==
                 (rule.last_writer.older == look_verdict::again));
 
@@ -76,23 +69,25 @@ class verb_call final : public looking_call {
   const verb_info& info() const noexcept override { return Verb::info; }
   call_identity identity() const noexcept override { return Verb::identity(request_); }
   bool repeatable() const noexcept override {
-    if constexpr (requires { Verb::continued(state_); }) {
-      if (Verb::continued(state_)) return true;
-    }
-    return may_be_repeated(rule, request_);
+    bool continued = false;
+    if constexpr (requires { Verb::continued(state_); }) continued = Verb::continued(state_);
+    return continued || may_be_repeated(rule, request_);
   }
   void build() override { Verb::build(context(), request_, state_, request); }
   bool accepts(int status) const noexcept override {
-    if constexpr (requires { Verb::accepts(status); }) {
-      if (Verb::accepts(status)) return true;
-    }
-    return call::accepts(status);
+    bool besides = false;
+    if constexpr (requires { Verb::accepts(status); }) besides = Verb::accepts(status);
+    return besides || call::accepts(status);
   }
   std::string_view secret() const noexcept override {
     if constexpr (requires { Verb::secret(request_); }) return Verb::secret(request_);
     return {};
   }
 
+  duration pause() const noexcept override {
+    if constexpr (requires { Verb::pause(state_); }) return Verb::pause(state_);
+    return {};
+  }
   std::string_view body_digest() const noexcept override {
     if constexpr (requires { Verb::body_digest(state_); }) return Verb::body_digest(state_);
     return {};
@@ -133,10 +128,9 @@ class verb_call final : public looking_call {
   }
 
   progress went_on() const {
-    if constexpr (requires { Verb::advanced(state_); }) {
-      if (!Verb::advanced(state_)) return progress::again;
-    }
-    return progress::more;
+    bool advanced = true;
+    if constexpr (requires { Verb::advanced(state_); }) advanced = Verb::advanced(state_);
+    return advanced ? progress::more : progress::again;
   }
 
   bool damage_is_repeated() const noexcept override {

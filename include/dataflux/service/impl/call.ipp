@@ -258,7 +258,9 @@ DATAFLUX_INLINE void call::ended(http::exchange_report& report) {
     retry_.progressed();
     retry_.started = executor->now();
   }
-  attempt();
+  const duration rest = pause();
+  if (rest == duration::zero()) return attempt();
+  wait_until(executor->now() + rest, &call::attempt);
 }
 
 DATAFLUX_INLINE void call::report_attempt(const http::exchange_report& report, time_point now) {

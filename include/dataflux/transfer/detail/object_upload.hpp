@@ -50,7 +50,7 @@ struct upload_piece {
 /// - Each piece is sent with its CRC32C, which the service compares. Those of all are combined and
 ///   compared with the object's.
 /// - A lost reply of begin, complete or move is resolved by a stat or a listing
-///   (detail/upload_begin.hpp, gcs/detail/repeat_rules.hpp); an upload mark is the store's.
+///   (detail/upload_begin.hpp, gcs/detail/verbs.hpp); an upload mark is the store's.
 ///
 /// What is whose: detail/upload_machine decides all of that and knows the states. This class
 /// carries its actions out on the store and feeds their outcomes back. It holds the pieces' bytes
