@@ -13,6 +13,7 @@
 #include <dataflux/gcs/impl/object_resource.ipp>
 #include <dataflux/gcs/impl/object_verbs.ipp>
 #include <dataflux/gcs/impl/read_verb.ipp>
+#include <dataflux/gcs/impl/restore_verb.ipp>
 #include <dataflux/gcs/impl/resumable_verbs.ipp>
 
 template struct dataflux::gcs::detail::compiled_verbs<dataflux::gcs::verbs>;

@@ -9,6 +9,7 @@
 #include <dataflux/store/impl/memory_store_service.ipp>
 #include <dataflux/store/impl/object_columns.ipp>
 #include <dataflux/store/impl/object_columns_order.ipp>
+#include <dataflux/store/impl/restore_request.ipp>
 #include <dataflux/store/impl/resumable.ipp>
 #include <dataflux/store/impl/synthetic_bytes.ipp>
 #include <dataflux/store/impl/validate.ipp>

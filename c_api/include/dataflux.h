@@ -692,6 +692,33 @@ DATAFLUX_API dataflux_status dataflux_test_permissions(dataflux_client* client,
                                                        dataflux_operation** out,
                                                        dataflux_error** err);
 
+typedef struct dataflux_bulk_restore_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* const* match_globs; /* match_glob_count patterns of names; none = all names */
+  size_t match_glob_count;
+  int64_t deleted_after_ns; /* times since 1970; 0 = no bound */
+  int64_t deleted_before_ns;
+  int64_t created_after_ns;
+  int64_t created_before_ns;
+  int64_t timeout_ns; /* of the whole call, with all its waiting; 0 = none */
+  uint32_t overwrite; /* 1: live objects of the same names are replaced */
+  uint32_t reserved;
+} dataflux_bulk_restore_options;
+
+DATAFLUX_API void dataflux_bulk_restore_options_init(dataflux_bulk_restore_options* options,
+                                                     size_t size);
+
+/* Brings soft-deleted objects back: of each name the last generation that meets all conditions, as
+ * a new generation. The service takes minutes at least; the operation ends when the service is
+ * done. Gives {"operation", "restored", "skipped", "failed"}, numbers of generations but for the
+ * first; the record's size is "restored". Failures: DATAFLUX_INVALID_ARGUMENT for a bucket without
+ * a soft delete policy. A call that ends early leaves the service at work. */
+DATAFLUX_API dataflux_status dataflux_bulk_restore(dataflux_client* client,
+                                                   const dataflux_bulk_restore_options* options,
+                                                   dataflux_queue* queue, uint64_t tag,
+                                                   dataflux_operation** out, dataflux_error** err);
+
 typedef struct dataflux_list_buckets_options {
   size_t struct_size;
   const char* project; /* NULL = that of the credentials */

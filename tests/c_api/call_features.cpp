@@ -198,14 +198,23 @@ void call_player::ask_bucket() {
   dataflux_list_buckets_options list;
   dataflux_list_buckets_options_init(&list, sizeof list);
   list.project = dice_.chance(4) ? nullptr : "p";
+  const std::array globs{"a/**", dice_.chance(8) ? nullptr : "b"};
+  dataflux_bulk_restore_options restore;
+  dataflux_bulk_restore_options_init(&restore, sizeof restore);
+  restore.bucket = o.bucket;
+  restore.match_globs = dice_.chance(4) ? nullptr : globs.data();
+  restore.match_glob_count = dice_.below(3);
+  restore.timeout_ns = timeout();
   begin([&](auto* queue, auto** out, auto** err) {
     dataflux_client* const client = any(clients_);
-    switch (dice_.below(3)) {
+    switch (dice_.below(4)) {
       case 0:
         return dataflux_bucket(client, odd_.of(o, dice_), queue, 20, out, err);
       case 1:
         return dataflux_test_permissions(client, odd_.of(o, dice_), permissions.data(),
                                          dice_.below(3), queue, 21, out, err);
+      case 2:
+        return dataflux_bulk_restore(client, odd_.of(restore, dice_), queue, 23, out, err);
       default:
         return dataflux_list_buckets(client, odd_.of(list, dice_), queue, 22, out, err);
     }

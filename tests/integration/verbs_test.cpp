@@ -506,4 +506,40 @@ TEST_CASE("client: an upload completed without a reply is found by its mark", "[
   CHECK(done->crc32c == crc_of(ours));
 }
 
+TEST_CASE("client: a bulk restore ends when the service is done, and asks again after a failure",
+          "[integration]") {
+  harness h;
+  h.server.service().store().configure(
+      "bkt", {}, [](auto& settings) { settings.soft_delete = std::chrono::hours(1); });
+  h.put("a", "one");
+  require_ok(h.client->run(dataflux::remove_request{.bucket = "bkt", .object = "a"}));
+  h.server.faults().add({.verb = "operations.get", .action = fault::refuse{503}});
+  const auto done = h.client->run(dataflux::bulk_restore_request{.bucket = "bkt"});
+  require_ok(done);
+  CHECK(done->restored == 1);
+  CHECK(h.server.counters().of("objects.bulkRestore") == 1);
+  CHECK(h.server.counters().of("operations.get") == 3);
+  CHECK(h.client->stat({.bucket = "bkt", .object = "a"}));
+
+  h.server.faults().add({.verb = "operations.get",
+                         .count = 0,
+                         .action = fault::send{.status = 200,
+                                               .body = R"({"name":"x/operations/none"})",
+                                               .content_type = "application/json"}});
+  const auto other = h.client->run(dataflux::bulk_restore_request{.bucket = "bkt"});
+  REQUIRE_FALSE(other);
+  CHECK(other.error().code() == errc::internal);
+}
+
+TEST_CASE("client: a bulk restore that takes longer than its limit says so", "[integration]") {
+  harness h;
+  h.server.service().store().configure(
+      "bkt", {}, [](auto& settings) { settings.soft_delete = std::chrono::hours(1); });
+  const auto late = h.client->run(
+      dataflux::bulk_restore_request{.bucket = "bkt", .limits = {.timeout = 50ms}});
+  REQUIRE_FALSE(late);
+  CHECK(late.error().code() == errc::deadline_exceeded);
+  CHECK(late.error().verb() == "objects.bulkRestore");
+}
+
 }  // namespace verbs_test

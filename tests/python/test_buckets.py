@@ -1,7 +1,8 @@
 """Buckets: what is known of them, and what may be done there."""
 
+import asyncio
 import pickle
-from datetime import timezone
+from datetime import datetime, timezone
 
 import pytest
 
@@ -72,6 +73,44 @@ def test_permissions(client, bucket, emulator):
     assert client.permissions(bucket(), ["storage.objects.create"]) == frozenset()
 
 
+def soft_delete(emulator, name):
+    emulator.ask("PATCH", f"/storage/v1/b/{name}",
+                 b'{"softDeletePolicy": {"retentionDurationSeconds": "3600"}}')
+
+
+def test_bulk_restore(client, bucket, emulator):
+    with pytest.raises(dataflux.InvalidArgumentError, match="soft delete policy"):
+        client.bulk_restore(bucket())
+    soft_delete(emulator, bucket.name)
+    for name in ("a/one", "a/two", "b"):
+        client.put(bucket(name), name.encode())
+        client.delete(bucket(name))
+    done = client.bulk_restore(bucket(), ["a/*"], deleted_after=1.0)
+    assert (done.restored, done.skipped, done.failed) == (2, 1, 0) and done.operation
+    assert client.get(bucket("a/one")) == b"a/one"
+    assert not client.exists(bucket("b"))
+    client.put(bucket("b"), b"live")
+    assert client.bulk_restore(bucket(), iter(["b"])).restored == 0
+    assert client.get(bucket("b")) == b"live"
+    assert client.bulk_restore(bucket(), ["b"], overwrite=True).restored == 1
+    assert client.get(bucket("b")) == b"b"
+    assert client.bulk_restore(bucket(), deleted_before=datetime(2001, 1, 1, tzinfo=timezone.utc)
+                               ).restored == 0
+    assert pickle.loads(pickle.dumps(done)) == done
+
+
+def test_bulk_restore_is_awaited(bucket, emulator):
+    soft_delete(emulator, bucket.name)
+
+    async def restored():
+        async with emulator.async_client() as client:
+            await client.put(bucket("x"), b"x")
+            await client.delete(bucket("x"))
+            return await client.bulk_restore(bucket())
+
+    assert asyncio.run(restored()).restored == 1
+
+
 def test_failures_and_repeats(client, bucket, emulator):
     emulator.faults({"verb": "buckets.get", "action": "refuse", "count": 1})
     assert client.bucket(bucket()).name == bucket.name
@@ -97,6 +136,11 @@ def test_failures_and_repeats(client, bucket, emulator):
     (TypeError, r"^names\[1\]: ", lambda c, u: c.permissions(u, ["a", 1])),
     (ValueError, "^names: 1 to 100", lambda c, u: c.permissions(u, [])),
     (ValueError, "^names: 1 to 100", lambda c, u: c.permissions(u, ["a"] * 101)),
+    (TypeError, "^globs: ", lambda c, u: c.bulk_restore(u, "a*")),
+    (TypeError, r"^globs\[0\]: ", lambda c, u: c.bulk_restore(u, [b"a*"])),
+    (ValueError, "^deleted_after: .*time zone",
+     lambda c, u: c.bulk_restore(u, deleted_after=datetime(2026, 1, 1))),
+    (ValueError, "^url: .*names something", lambda c, u: c.bulk_restore(u + "/a")),
 ])
 def test_a_wrong_argument_is_named_and_nothing_is_sent(client, bucket, emulator, kind, text, call):
     before = emulator.answered()

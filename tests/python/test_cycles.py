@@ -50,6 +50,7 @@ CALLS = {
     "remove_sets": lambda c, folder, file: c.remove_sets(MISSING),
     "bucket": lambda c, folder, file: c.bucket("nobody-has-it"),
     "permissions": lambda c, folder, file: c.permissions("nobody-has-it", ["storage.objects.get"]),
+    "bulk_restore": lambda c, folder, file: c.bulk_restore("nobody-has-it"),
     "find_leftovers": lambda c, folder, file: c.find_leftovers(MISSING),
     "reader": lambda c, folder, file: c.reader(MISSING),
     "writer": lambda c, folder, file: c.writer("gs://x"),

@@ -285,6 +285,15 @@ verb_outcome permissions(stage& s) {
                   });
 }
 
+verb_outcome bulk_restore(stage& s) {
+  return verified(
+      s.client.run(dataflux::bulk_restore_request{.bucket = s.bucket, .match_globs = {"gone"}}),
+      [&s](const dataflux::restored_objects& done) -> std::string {
+        static_cast<void>(s.server.service().store().get(s.bucket, "gone", {}));
+        return done.restored == 1 ? "" : "another count";
+      });
+}
+
 std::vector<verb_driver> all_drivers() {
   using enum stage_state;
   std::vector<verb_driver> out;
@@ -316,6 +325,7 @@ std::vector<verb_driver> all_drivers() {
   three("objects.move", true, new_object, move);
   three("objects.patch", true, patched, patch);
   three("objects.rewrite", true, new_object, rewrite);
+  one("objects.bulkRestore", "objects.bulkRestore", true, old_object, bulk_restore);
   one("multipart.initiate", "multipart.initiate", true, old_object, initiate);
   one("multipart.part", "multipart.part", false, old_object, part);
   one("multipart.complete", "multipart.complete", true, new_object, complete);
@@ -424,6 +434,14 @@ stage set_stage(emulator::server& server, gcs::client& helper, gcs::client& subj
   } else if (verb.verb == "objects.move" || verb.verb == "objects.rewrite") {
     put_earlier(server, s, "source", new_bytes);
     s.moves = verb.verb == "objects.move";
+  } else if (verb.verb == "objects.bulkRestore") {
+    auto& store = server.service().store();
+    store.configure(s.bucket, {},
+                    [](auto& settings) { settings.soft_delete = std::chrono::hours(1); });
+    const std::int64_t gone = put_earlier(server, s, "gone", new_bytes);
+    emulator::preconditions that;
+    that.generation = gone;
+    store.remove(s.bucket, "gone", that);
   } else if (verb.verb.starts_with("multipart.") && verb.verb != "multipart.initiate") {
     begin_upload(s, helper);
   } else if (verb.verb.starts_with("resumable.") && verb.verb != "resumable.start") {

@@ -15,6 +15,7 @@
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/store/requests.hpp>
+#include <dataflux/store/restore_request.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -136,7 +137,7 @@ class client final : public detail::begins_verbs {
   DATAFLUX_INLINE void start(const read_request& request, byte_sink& sink,
                              completion<read_summary> done) override;
   using detail::begins_verbs::start;
-  /// The verbs that other stores do not have: patch_request,
+  /// The verbs that other stores do not have: patch_request, bulk_restore_request,
   /// storage_layout_request, test_permissions_request, list_buckets_request and
   /// list_all_buckets_request.
   template <class Request>

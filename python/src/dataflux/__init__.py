@@ -62,7 +62,8 @@ _WHERE = {
     "MemberFile": "_set_members", "MemberReader": "_set_members", "MemberWriter": "_set_members",
     "Bucket": "_buckets",
     "CopiedFolder": "_reports", "DownloadedFile": "_reports", "Leftover": "_reports",
-    "Leftovers": "_reports", "RemovedObjects": "_reports", "UploadedFile": "_reports",
+    "Leftovers": "_reports", "RemovedObjects": "_reports", "RestoredObjects": "_reports",
+    "UploadedFile": "_reports",
     "Error": "_errors",
     "NotFoundError": "_errors",
     "AlreadyExistsError": "_errors",
@@ -85,7 +86,7 @@ _VERBS = (
     "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
     "upload", "download", "upload_folder", "download_folder", "remove_prefix",
     "find_leftovers", "remove_leftovers",
-    "bucket", "buckets", "permissions",
+    "bucket", "buckets", "permissions", "bulk_restore",
     "metrics", "prometheus",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ._attributes import _text
+from ._attributes import _text, nanoseconds_since_1970
 from ._calls import Call, calling, json_of
-from ._library import byref, library, struct
+from ._library import addressof, byref, struct
 from ._object import time_of
 from ._place import nanoseconds, prefix_place
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, FrozenSet, Iterable, List
 
+    from ._reports import RestoredObjects
 
 
 class Bucket:
@@ -146,21 +147,33 @@ def _optional(value, argument):
     return None if value is None else _text(value, argument)
 
 
-def _names(names):
-    """1 to 100 permissions, as an array of C."""
+def _texts(given, argument, what):
+    """Of a list of str: an array of C."""
     import ctypes
 
     try:
-        given = None if isinstance(names, (str, bytes)) else list(names)
+        rows = None if isinstance(given, (str, bytes)) else list(given)
     except TypeError:
-        given = None
-    if given is None:
-        raise TypeError("names: permissions in a list are needed, such as "
-                        f"[\"storage.objects.create\"], and not a {type(names).__name__}")
-    if not 1 <= len(given) <= 100:
-        raise ValueError(f"names: 1 to 100 permissions can be asked for, not {len(given)}")
-    return (ctypes.c_char_p * len(given))(*(_text(name, f"names[{i}]")
-                                            for i, name in enumerate(given)))
+        rows = None
+    if rows is None:
+        raise TypeError(f"{argument}: {what}, and not a {type(given).__name__}")
+    return (ctypes.c_char_p * len(rows))(*(_text(row, f"{argument}[{i}]")
+                                           for i, row in enumerate(rows)))
+
+
+def _names(names):
+    """1 to 100 permissions, as an array of C."""
+    asked = _texts(names, "names", "permissions in a list are needed, such as "
+                   "[\"storage.objects.create\"]")
+    if not 1 <= len(asked) <= 100:
+        raise ValueError(f"names: 1 to 100 permissions can be asked for, not {len(asked)}")
+    return asked
+
+
+def _restored(operation, record):
+    from ._reports import RestoredObjects
+
+    return RestoredObjects(**json_of(operation))
 
 
 class BucketVerbs:
@@ -212,3 +225,44 @@ class BucketVerbs:
         return self._run(Call(
             calling("test_permissions", byref(options), byref(asked), len(asked)),
             lambda operation, record: frozenset(json_of(operation)["permissions"])))
+
+    def bulk_restore(self, url: str | Bucket, globs: Iterable[str] | None = None, *,
+                     deleted_after: datetime | float | None = None,
+                     deleted_before: datetime | float | None = None,
+                     created_after: datetime | float | None = None,
+                     created_before: datetime | float | None = None,
+                     overwrite: bool = False, timeout: float | None = None) -> RestoredObjects:
+        """Brings soft-deleted objects of a bucket back.
+
+        Of each name the last generation that meets all conditions is restored, as a new generation.
+        The service takes minutes at least, and the call ends when it is done. A call that ends
+        early leaves the service at work.
+
+        Arguments:
+            url: "gs://name" of a bucket with a soft delete policy.
+            globs: patterns of names, such as ["train/**"]; None = all names.
+            deleted_after: only what was deleted after that time: a datetime with a time zone, or
+                seconds since 1970; None = whenever.
+            deleted_before: the same, before it.
+            created_after: only what was created after that time.
+            created_before: the same, before it.
+            overwrite: replace live objects of the same names; else their deleted generations stay
+                deleted.
+            timeout: seconds for the whole call, with all its waiting; None = no limit.
+
+        Raises: InvalidArgumentError for a bucket without a soft delete policy; NotFoundError;
+            PermissionDeniedError.
+        """
+        bucket = _options(url, timeout)
+        options = struct("bulk_restore_options", bucket=bucket.bucket,
+                         timeout_ns=bucket.timeout_ns, overwrite=bool(overwrite))
+        for name, time in (("deleted_after", deleted_after), ("deleted_before", deleted_before),
+                           ("created_after", created_after), ("created_before", created_before)):
+            if time is not None:
+                setattr(options, name + "_ns", nanoseconds_since_1970(time, name))
+        if globs is not None:
+            options.kept = asked = _texts(globs, "globs", "patterns in a list are needed, such as "
+                                          "[\"train/**\"]")
+            options.match_globs = addressof(asked)
+            options.match_glob_count = len(asked)
+        return self._run(Call(calling("bulk_restore", byref(options)), _restored))

@@ -174,3 +174,19 @@ class Leftovers(Report):
     foreign: int
     failed: int
     rows: Tuple[Leftover, ...]
+
+
+class RestoredObjects(Report):
+    """What bulk_restore() has done.
+
+    operation: the service's id of it.
+    restored: objects that are there again.
+    skipped: deleted generations that were not wanted, or that a live object stands in the way of.
+    failed: deleted generations that the service could not restore.
+    """
+
+    __slots__ = ("operation", "restored", "skipped", "failed")
+    operation: str
+    restored: int
+    skipped: int
+    failed: int

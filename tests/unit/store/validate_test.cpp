@@ -1,7 +1,9 @@
 #include <dataflux/store/detail/validate.hpp>
+#include <dataflux/store/restore_request.hpp>
 
 #include <support/catch.hpp>
 
+#include <chrono>
 #include <string>
 
 namespace validate_test {
@@ -259,6 +261,28 @@ TEST_CASE("validate: the list of parts", "[store]") {
   r.parts.pop_back();
   r.parts.pop_back();
   CHECK(validate(r));
+}
+
+TEST_CASE("validate: a bulk restore", "[store]") {
+  dataflux::bulk_restore_request r{.bucket = "bkt", .match_globs = {"a/**"}};
+  CHECK(validate(r));
+  r.match_globs = {""};
+  CHECK(refuses(validate(r), "empty"));
+  r.match_globs = {"\xff"};
+  CHECK(refuses(validate(r), "match_globs"));
+  r.match_globs.assign(1001, "a");
+  CHECK(refuses(validate(r), "1,000"));
+  r.match_globs.pop_back();
+  CHECK(validate(r));
+  r.deleted_after = r.created_before = dataflux::timestamp(std::chrono::seconds(5));
+  CHECK(validate(r));
+  r.deleted_before = r.deleted_after;
+  CHECK(refuses(validate(r), "deleted_after"));
+  r.deleted_before.reset();
+  r.created_after = r.created_before;
+  CHECK(refuses(validate(r), "created_after"));
+  r.bucket = "B";
+  CHECK(refuses(validate(r), "bucket"));
 }
 
 }  // namespace validate_test

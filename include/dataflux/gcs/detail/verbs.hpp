@@ -6,6 +6,7 @@
 #include <dataflux/gcs/detail/multipart_verbs.hpp>
 #include <dataflux/gcs/detail/object_verbs.hpp>
 #include <dataflux/gcs/detail/read_verb.hpp>
+#include <dataflux/gcs/detail/restore_verb.hpp>
 #include <dataflux/gcs/detail/resumable_verbs.hpp>
 #include <dataflux/store/detail/verb_list.hpp>
 
@@ -18,7 +19,7 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 /// another's name (list_all_buckets_verb) comes behind it, and is counted with it.
 using verbs = dataflux::detail::verb_list<
     list_verb, stat_verb, read_verb, insert_verb, remove_verb, compose_verb, move_verb, patch_verb,
-    rewrite_verb, multipart_initiate_verb, upload_part_verb,
+    rewrite_verb, bulk_restore_verb, multipart_initiate_verb, upload_part_verb,
     multipart_complete_verb, multipart_abort_verb, list_parts_verb, list_uploads_verb,
     resumable_start_verb, resumable_chunk_verb, resumable_status_verb, resumable_cancel_verb,
     bucket_verb, list_buckets_verb, list_all_buckets_verb, storage_layout_verb,
