@@ -176,9 +176,9 @@ std::string verify_error(const fault_cell& cell, const dataflux::error& e) {
   const auto lacks = [&text](const std::string& what) {
     return text.find(what) == std::string::npos;
   };
-  const bool of_bucket = cell.verb->verb == "objects.list" ||
-                         cell.verb->verb == "multipart.uploads" ||
-                         cell.verb->verb.starts_with("buckets.");
+  const bool of_bucket =
+      cell.verb->verb == "objects.list" || cell.verb->verb == "objects.bulkRestore" ||
+      cell.verb->verb == "multipart.uploads" || cell.verb->verb.starts_with("buckets.");
   if (e.verb() != cell.verb->verb) return "the error names another verb";
   // What is not found is the source, of a verb that has one.
   const bool of_source =

@@ -535,8 +535,8 @@ TEST_CASE("client: a bulk restore that takes longer than its limit says so", "[i
   harness h;
   h.server.service().store().configure(
       "bkt", {}, [](auto& settings) { settings.soft_delete = std::chrono::hours(1); });
-  const auto late = h.client->run(
-      dataflux::bulk_restore_request{.bucket = "bkt", .limits = {.timeout = 50ms}});
+  const auto late =
+      h.client->run(dataflux::bulk_restore_request{.bucket = "bkt", .limits = {.timeout = 50ms}});
   REQUIRE_FALSE(late);
   CHECK(late.error().code() == errc::deadline_exceeded);
   CHECK(late.error().verb() == "objects.bulkRestore");
