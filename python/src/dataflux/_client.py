@@ -300,6 +300,8 @@ class Verbs(
 class Client(Core, Blocking, Verbs):
     __doc__ = Core.__doc__
 
+    _may_wait = True
+
     def __enter__(self) -> Client:
         self._enter()
         return self

@@ -188,8 +188,6 @@ def _run_one(client, call, tick, every):
 class Blocking:
     """A client whose calls and bodies are waited for by the thread that makes them."""
 
-    _may_wait = True
-
     def _run(self, work, progress=None, told=None):
         """Makes a call, or runs a body, and gives what comes of it."""
         try:
