@@ -59,6 +59,22 @@ def test_what_was_committed_is_read_as_it_was(run, opened, client, bucket):
     assert {m.name: there.reader(m.name).read_at(0, m.size) for m in there.members} == MEMBERS
 
 
+def test_an_older_set_is_opened_with_a_warning(run, opened, bucket):
+    async def main():
+        async with opened() as client:
+            for step in (1, 2):
+                saving = client.checkpoint_set(bucket(f"run/{step}"))
+                await saving.begin()
+                await write(saving, {"a": b"whole"})
+            bucket.put("run/2/a", b"other")
+            with pytest.warns(RuntimeWarning, match="1 newer set is damaged") as told:
+                found = await client.latest_set(bucket("run"))
+            assert told[0].filename == __file__
+            assert [each.prefix for each in found.passed_over] == ["run/2/"]
+
+    run(main)
+
+
 def test_until_it_is_committed_it_is_not_there(run, opened, bucket):
     async def main():
         async with opened() as client:

@@ -128,6 +128,25 @@ def test_the_last_n_are_kept_and_the_newest_is_opened(client, bucket):
     assert bucket.names() == []
 
 
+def test_an_older_set_is_opened_with_a_warning_and_none_if_all_are_damaged(client, bucket):
+    for step in (1, 2):
+        save(client, bucket(f"run/{step}"), {"a": b"whole"})
+    assert client.latest_set(bucket("run")).passed_over == ()
+    bucket.put("run/2/a", b"other")
+    says = 'is not the newest: 1 newer set is damaged.*run/2/: .*"a" has changed'
+    with pytest.warns(RuntimeWarning, match=says) as told:
+        found = client.latest_set(bucket("run"))
+    assert told[0].filename == __file__
+    assert found.url == bucket("run/1/") and content_of(found) == {"a": b"whole"}
+    [damaged] = found.passed_over
+    assert damaged.prefix == "run/2/" and isinstance(damaged.why, dataflux.Error)
+    bucket.put("run/1/a", b"other")
+    with pytest.raises(dataflux.DataLossError, match="2 are damaged, of which the newest is run/2/"):
+        client.latest_set(bucket("run"))
+    with pytest.raises(dataflux.NotFoundError):
+        client.latest_set(bucket("elsewhere"))
+
+
 def test_a_save_over_a_set_replaces_all_of_it_at_once(client, bucket):
     save(client, bucket("latest"), {"a": b"old", "gone": b"old"})
     before = client.checkpoint_set(bucket("latest")).open()

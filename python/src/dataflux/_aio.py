@@ -14,7 +14,7 @@ from ._verbs_list import ListStream, list_options
 from ._loops import current
 from ._manifest import opening_manifest
 from ._place import prefix_place
-from ._sets import opening_latest
+from ._sets import opening_latest, with_warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,13 +166,15 @@ class AsyncClient(Core, AsyncFileVerbs, Verbs):
         return AsyncCheckpointSet(self, url, timeout)
 
     async def latest_set(self, url: Place, *, timeout: float | None = None) -> AsyncSetReader:
-        """Opens the newest complete set below a prefix, by the time of its commit.
+        """Opens the newest complete set below a prefix, by the time of its commit. Where newer sets are
+        damaged it warns (RuntimeWarning), and the set's `passed_over` has them.
 
-        Raises: NotFoundError when there is none.
+        Raises: NotFoundError when there is no set; DataLossError when all sets are damaged.
         """
         from ._sets import AsyncSetReader
 
-        found: AsyncSetReader = await self._run(opening_latest(self, url, timeout, AsyncSetReader))
+        found: AsyncSetReader = with_warning(
+            await self._run(opening_latest(self, url, timeout, AsyncSetReader)))
         return found
 
     async def open_manifest(self, target: Target, *, timeout: float | None = None) -> AsyncManifest:

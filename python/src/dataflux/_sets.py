@@ -17,7 +17,7 @@ from ._object import Object, time_of
 from ._place import count_of, nanoseconds, one_of, prefix_place, url_of
 from ._set_members import AsyncMemberFile, AsyncMemberReader, AsyncMemberWriter, MemberFile, MemberReader, \
     MemberWriter, name_of
-from ._set_reports import CommittedSet, Member, RemovedSets, Sets, info_of, removal, removed
+from ._set_reports import CommittedSet, Member, RemovedSets, SetInfo, Sets, info_of, removal, removed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -384,6 +384,11 @@ class OpenSet:
                 for row in self._known["members"])
         return self._members
 
+    @property
+    def passed_over(self) -> tuple[SetInfo, ...]:
+        """Newer sets that latest_set() found damaged, the newest first, each with its `why`."""
+        return tuple(info_of(row, self._bucket.decode()) for row in self._known.get("passed_over", ()))
+
     def __reduce__(self):
         raise TypeError("a set that is open belongs to its process, and is not pickled: carry its url, and open it "
                         "there again by client.checkpoint_set(url).open()")
@@ -447,6 +452,18 @@ class AsyncSetReader(OpenSet):
         return AsyncFileReader(await self.reader(name, block=block, cache=cache, timeout=timeout), ahead)
 
 
+def with_warning(found):
+    """The set; warns the caller of latest_set() where newer ones are damaged."""
+    damaged = found.passed_over
+    if damaged:
+        import warnings
+
+        warnings.warn(f"{found.url} was opened, and is not the newest: {len(damaged)} newer "
+                      f"{'set is' if len(damaged) == 1 else 'sets are'} damaged, the newest of them "
+                      f"{damaged[0].prefix}: {damaged[0].why}", RuntimeWarning, stacklevel=3)
+    return found
+
+
 def opening_latest(client, url, timeout, kind):
     """The call that opens the newest complete set below a prefix."""
     options, bucket = _set_options(url, timeout)
@@ -468,11 +485,12 @@ class SetVerbs:
         return CheckpointSet(self, url, timeout)
 
     def latest_set(self, url: Place, *, timeout: float | None = None) -> SetReader:
-        """Opens the newest complete set below a prefix, by the time of its commit.
+        """Opens the newest complete set below a prefix, by the time of its commit. Where newer sets are
+        damaged it warns (RuntimeWarning), and the set's `passed_over` has them.
 
-        Raises: NotFoundError when there is none.
+        Raises: NotFoundError when there is no set; DataLossError when all sets are damaged.
         """
-        return self._run(opening_latest(self, url, timeout, SetReader))
+        return with_warning(self._run(opening_latest(self, url, timeout, SetReader)))
 
     def list_sets(self, url: Place, *, timeout: float | None = None) -> Sets:
         """The sets below a prefix, which may be a whole bucket; and what saves over sets have open, which is
