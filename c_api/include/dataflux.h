@@ -1122,7 +1122,8 @@ DATAFLUX_API void dataflux_reader_free(dataflux_reader* reader);
 /* ---- Sets ------------------------------------------------------------------------------------ */
 
 /* Many objects below one prefix, written by many writers, in one process or many. One more object,
- * the last, commits them together: the set is complete if and only if it exists.
+ * the last, commits them together. Without it there is no set; opening the set checks that every
+ * member is still as it was written.
  *
  * To save, one process begins the set first. Each process opens its member, writes and commits it,
  * and sends its record, a text, to the process that commits the set. To load, open the set. Opening

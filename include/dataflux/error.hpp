@@ -78,7 +78,7 @@ class error {
   /// How many HTTP attempts were made, 0 when the failure came before the first.
   int attempts() const noexcept;
   /// True if an attempt without an answer, or with a 5xx, may have been carried out, or may still
-  /// be. This error reports the answer of a later attempt.
+  /// be, whatever a later attempt, which this error may report, was answered.
   bool outcome_unknown() const noexcept;
   /// True if the same call may succeed later without any change by the caller.
   bool retryable() const noexcept;

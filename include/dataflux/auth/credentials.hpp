@@ -85,9 +85,9 @@ credentials_ptr make_token_provider(std::function<result<access_token>()> get);
 
 /// Tokens that the application sets by gcs::client::set_token(). `needed` is called when a token is
 /// needed: at first, 165 to 225 s before the last one expires, and when the service refused it;
-/// empty = no call. Calls without a valid token wait up to `limit` (0 = 60 s);
-/// gcs::client::fail_token() ends that wait. A program that sets its tokens in time need not
-/// listen.
+/// empty = no call. Calls without a valid token wait until `limit` (0 = 60 s) has
+/// passed since that call of `needed`; gcs::client::fail_token() ends that wait. A program that
+/// sets its tokens in time need not listen.
 ///
 /// Errors, from the calls of the client: unauthenticated, retryable, when no token came in time;
 /// that of fail_token().

@@ -75,11 +75,11 @@ class reader_state;
 /// reads the directory at the end and headers between, finds most of them there. Two reads of the
 /// same block wait for one request.
 ///
-/// Integrity: until all of the object was read, bytes are not compared; compared() says whether
-/// they were. When all of the object was read, in any order and by any of these calls, read-ahead
-/// included, its CRC32C is compared. Then it is `verified()`, or the completing read and all later
-/// ones fail with data_loss. With checkpoint_read_request::parts each range is compared at once;
-/// data_loss then names the part, and reading it again asks the service again.
+/// Integrity: without `parts`, bytes are not compared until all of the object was read; compared()
+/// says whether they were. When all of the object was read, in any order and by any of these calls,
+/// read-ahead included, its CRC32C is compared. Then it is `verified()`, or the completing read and
+/// all later ones fail with data_loss. With checkpoint_read_request::parts each range is compared
+/// at once; data_loss then names the part, and reading it again asks the service again.
 ///
 /// Repeated bytes, whatever the ranges, are compared with the checksum of the first ones, or are
 /// copies of them. If they differ the read fails with data_loss, which names the range. Once the

@@ -115,7 +115,8 @@ inline result<checkpoint_set_list> list_checkpoint_sets(object_store& store,
 ///
 /// It skips damaged sets for the next older one, and checkpoint_set_reader::passed_over() names
 /// them: check that before training resumes from an older step. It skips sets removed meanwhile,
-/// too. If all of them were removed, it lists the prefix again, because there may be a newer one.
+/// too. If none can be opened and one was removed, it lists the prefix again, because there may be
+/// a newer one.
 ///
 /// Errors: not_found without a set. data_loss when all sets are damaged, with their number and the
 /// reason of the newest one. unimplemented when the newest one is of a later version. aborted, and

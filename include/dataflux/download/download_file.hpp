@@ -75,7 +75,8 @@ struct downloaded_file {
 /// virtual_scheduler.
 ///
 /// Cost: slices that were read and not yet written are under the context's cap. Threads for files
-/// write two slices a turn, so that many calls share the threads. A slow disk stops the network.
+/// write two slices of a call a turn, so that many calls share the threads. A slow disk stops the
+/// network.
 void start_download_file(const transfer_context& context, download_file_request request,
                          object_store::completion<downloaded_file> done);
 

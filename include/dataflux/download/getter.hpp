@@ -212,9 +212,9 @@ class getter {
   getter(getter&&) noexcept;
   getter& operator=(getter&&) noexcept;
 
-  /// The next item; nothing at the end. Errors, which later calls repeat: cancelled, at once;
-  /// deadline_exceeded, and with get_on_error::stop the first error of a request, after the items
-  /// that were ready before.
+  /// The next item; nothing at the end, and in later calls. Errors, which later calls repeat:
+  /// cancelled, at once; deadline_exceeded, and with get_on_error::stop the first error of a
+  /// request, after the items that were ready before.
   result<std::optional<got_item>> next();
   /// All items that are ready, at most `max` (at least 1). Waits for the first one; empty at the
   /// end.

@@ -131,9 +131,9 @@ struct copy_folder_report {
 /// Blocking steps run on threads for files (exec/detail/blocking_worker.hpp). Blocking forms are
 /// not for completions, nor for a virtual_scheduler.
 ///
-/// Cost: memory does not grow with the number of files, only with the depth of folders. Bytes of
-/// files are under transfer_options::upload_memory; listings read 32 MiB ahead. With `resume` the
-/// prefix is listed, and files of equal size are read to compare them.
+/// Cost: memory holds the names of one folder for each level down to the current file, not those of
+/// all files. Bytes of files are under transfer_options::upload_memory; listings read 32 MiB ahead.
+/// With `resume` the prefix is listed, and files of equal size are read to compare them.
 void start_upload_folder(const transfer_context& context, copy_folder_request request,
                          object_store::completion<copy_folder_report> done);
 

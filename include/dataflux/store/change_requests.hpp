@@ -43,7 +43,8 @@ struct compose_request {
 result<void> validate(const compose_request& r);
 
 /// Renames an object within its bucket, in one step: at every moment exactly one of the two names
-/// exists. The result is a new generation with the same bytes and metadata (protocol.md 1.6).
+/// has the object. The result is a new generation with the same bytes and metadata
+/// (protocol.md 1.6).
 struct move_request {
   using value = object_metadata;
 

@@ -92,7 +92,8 @@ struct remove_objects_request {
 ///
 /// Errors: invalid_argument before any request; those of the listing; cancelled and
 /// deadline_exceeded by the limits; and failures that the rest would meet, too: unauthenticated,
-/// and unavailable when no reply came. All other failures of objects are in the result:
+/// and unavailable when no reply came. Objects that were removed before stay removed. All other
+/// failures of objects are in the result:
 /// failed_precondition when another generation has replaced it, not_found for a name without an
 /// object. Lifetime: the store outlives the call. Threads: any may call, and nothing happens inside
 /// of it. Blocking forms are not for completions. Cost: removals are free of charge (protocol.md

@@ -11,6 +11,7 @@
 #include <support/catch.hpp>
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <csignal>
@@ -244,6 +245,35 @@ TEST_CASE("checkpoint_writer: a write waits on through signals, or says that one
   });
   ::sigaction(SIGUSR2, &before, nullptr);
   CHECK(w.content(body.size()) == body);
+}
+
+TEST_CASE("checkpoint_writer: a write that finds no descriptor to wait by ends the writer",
+          "[checkpoint]") {
+  fixture w;
+  std::atomic<bool> tried{false};
+  w.store.set_faults([&](store_verb v, std::string_view, std::uint64_t) {
+    while (v == store_verb::upload_part && !tried) std::this_thread::yield();
+    return std::optional<dataflux::injected_fault>();
+  });
+  const std::string body = pattern(40 * part);
+  w.run([&] {
+    auto writer = checkpoint_writer::open(w.context, w.request());
+    REQUIRE(writer);
+    ::rlimit before{};
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    ::rlimit none = before;
+    none.rlim_cur = 0;
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    const auto refused = writer->write(as_bytes(body));
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    tried = true;
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == errc::resource_exhausted);
+    CHECK(refused.error().message().find("descriptor") != std::string::npos);
+    // Part of the bytes was taken: nothing may be committed.
+    CHECK(writer->write(as_bytes(body)).error().code() == errc::resource_exhausted);
+    CHECK(writer->commit().error().code() == errc::resource_exhausted);
+  });
 }
 
 TEST_CASE("checkpoint_writer: an operation that is cancelled ends the commit", "[checkpoint]") {

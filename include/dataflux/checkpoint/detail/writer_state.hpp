@@ -87,7 +87,8 @@ struct writer_state {
     // Where the store takes no more parts it is the upload that says so.
     return std::max<std::uint64_t>(upload->plan().size_of(parts + 1), 1);
   }
-  error out_of_memory();
+  /// Ends the writer, since what has been written of this call cannot be told. `what`: is missing.
+  error ended_without(const char* what);
   result<std::size_t> try_write(bytes_view bytes);
   result<std::size_t> try_write_borrowed(bytes_view bytes, const std::shared_ptr<void>& released);
   /// By one of these, until all is taken. A signal whose handler runs on this thread ends it where

@@ -99,7 +99,7 @@ result<T> in_turn(writer_state& state, Act act) {
   try {
     return act();
   } catch (const std::bad_alloc&) {
-    return state.out_of_memory();
+    return state.ended_without("more memory");
   }
 }
 

@@ -131,8 +131,8 @@ class writer_state::patience {
     if (!of_.bell) {
       try {
         of_.bell.emplace();
-      } catch (const std::system_error& e) {
-        return error(errc::resource_exhausted, e.what());
+      } catch (const std::system_error&) {
+        return of_.ended_without("a descriptor to wait by");
       }
     }
     over_ = std::make_shared<std::optional<error>>();
@@ -199,10 +199,10 @@ DATAFLUX_INLINE void writer_state::use(std::uint64_t bytes) {
   if (back > 0) context.strand().post([upload = upload, back] { upload->unreserve(back); });
 }
 
-DATAFLUX_INLINE error writer_state::out_of_memory() {
+DATAFLUX_INLINE error writer_state::ended_without(const char* what) {
   error why = short_of_memory();
   within_memory([&] {
-    why = error(errc::resource_exhausted, "there is no memory for a part");
+    why = error(errc::resource_exhausted, std::string("the write cannot go on without ") + what);
     context.strand().post([upload = upload, why] { upload->fail(why); });
   });
   room->fail(why);
