@@ -4,17 +4,11 @@ set(DATAFLUX_TEST_OPTIONS "" CACHE STRING
     "Compiler options of what links the library: tests, emulator, examples; -O0 where nobody waits for them")
 
 set(DATAFLUX_LIBRARY_OPTIONS "" CACHE STRING "Compiler options of the library alone")
-option(DATAFLUX_LARGE_UNITS "Larger units: least work in all, most after a change" OFF)
 
 # Most of what a test's source costs is parsing headers that its neighbours include, too. A compiler
 # takes up to 2.5 GiB for one unit.
 function(dataflux_few_units target)
-  set(batch 10)
-  if(DATAFLUX_LARGE_UNITS)
-    set(batch 30)
-  endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${DATAFLUX_UNITY}
-                        UNITY_BUILD_BATCH_SIZE ${batch})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${DATAFLUX_UNITY} UNITY_BUILD_BATCH_SIZE 10)
 endfunction()
 
 add_library(dataflux_warnings INTERFACE)
@@ -31,13 +25,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_G
   target_compile_options(dataflux_warnings INTERFACE -Wno-maybe-uninitialized)
 endif()
 # Few at a time: whoever works on one of them waits for its neighbours, too.
-set(c_api_batch 4)
-if(DATAFLUX_LARGE_UNITS)
-  set(c_api_batch 12)
-endif()
 if(TARGET dataflux_c)
-  set_target_properties(dataflux_c PROPERTIES UNITY_BUILD ${DATAFLUX_UNITY}
-                        UNITY_BUILD_BATCH_SIZE ${c_api_batch})
+  set_target_properties(dataflux_c PROPERTIES UNITY_BUILD ${DATAFLUX_UNITY} UNITY_BUILD_BATCH_SIZE 4)
 endif()
 target_link_libraries(dataflux_compiled PRIVATE $<BUILD_INTERFACE:dataflux_warnings>)
 target_compile_options(dataflux_compiled PRIVATE ${DATAFLUX_LIBRARY_OPTIONS})

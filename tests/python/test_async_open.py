@@ -831,3 +831,27 @@ def test_a_cancelled_read_of_text_leaves_the_file_where_it_was(run, opened, buck
             await nothing_left(client)
 
     run(main)
+
+
+def test_the_interpreter_ends_while_a_task_reads_a_file(emulator, bucket):
+    bucket.put("x", bytes(1 << 20))
+    program = """
+import asyncio, sys
+import dataflux
+from service import options_of
+async def main():
+    client = dataflux.AsyncClient(**options_of(sys.argv[2]))
+    file = await client.open(sys.argv[1], "rb")
+    read = asyncio.ensure_future(file.read())
+    await asyncio.sleep(0.2)
+    print("leaves", flush=True)
+    global kept
+    kept = client, file, read
+loop = asyncio.new_event_loop()
+loop.run_until_complete(main())
+"""
+    emulator.faults({"verb": "objects.media", "action": "stall", "where": "in_body", "bodyBytes": 10,
+                     "count": 0})
+    done = subprocess.run([sys.executable, "-c", program, bucket("x"), emulator.endpoint],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout == "leaves\n", done.stderr

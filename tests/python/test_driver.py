@@ -111,6 +111,20 @@ def test_a_body_that_raises_stop_iteration_has_not_returned(drive):
         drive(body())
 
 
+def test_a_stop_iteration_of_what_makes_a_call_is_no_end_of_the_body(drive, bucket):
+    bucket.put("a", b"1")
+
+    def begun(client, queue, tag, out, err):
+        raise StopIteration("of the caller")
+
+    async def body():
+        await Call(begun, lambda operation, record: None)
+        return "the end"
+
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        drive(body())
+
+
 def test_a_body_is_closed_where_the_client_is(emulator, bucket):
     client = emulator.client()
     client.close()

@@ -9,6 +9,7 @@ from collections import deque
 from functools import partial
 from math import inf
 
+from . import _threads
 from ._errors import CancelledError, PreconditionError
 from ._file import UNSEEN, asked, exists, only_new
 from ._file_reader import BUFFER, READ_AHEAD, FileReader
@@ -216,8 +217,12 @@ class AsyncReadFile(AsyncFile):
             raise
 
     def _dropped(self):
-        with self._one:
-            self._ahead.drop()
+        # At the interpreter's end a thread that uses the file is frozen, and never lets go of it.
+        if self._one.acquire(not _threads._ended):
+            try:
+                self._ahead.drop()
+            finally:
+                self._one.release()
 
     def _called(self, call):
         with self._one:
@@ -289,6 +294,8 @@ def _closed(one, client, file):
     """Closes a file that a thread may use still, which is stopped."""
     client.stop()
     while not one.acquire(timeout=0.05):
+        if _threads._ended:
+            return  # as of _dropped()
         client.stop()
     try:
         file.close()

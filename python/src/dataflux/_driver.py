@@ -55,7 +55,11 @@ def run(make, body):
                     raise RuntimeError("a body has waited for an event loop, and was run without one")
                 value = make(call)
             except StopIteration as end:
-                return end.value
+                if body.cr_frame is None:
+                    return end.value
+                failed.append(end)  # of what has made the call, such as a caller's progress
+                if isinstance(call, Call):
+                    call.left()
             except BaseException as why:
                 if body.cr_frame is None:
                     raise
@@ -79,7 +83,10 @@ async def awaited(make, body):
                 else:
                     steps.value = await _Awaited(call)
             except StopIteration as end:
-                return end.value
+                if not steps.fails(end):
+                    return end.value
+                if isinstance(call, Call):
+                    call.left()
             except BaseException as why:
                 if not steps.fails(why):
                     raise

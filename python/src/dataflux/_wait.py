@@ -231,6 +231,8 @@ class _Together:
                 self._begin(number, body, body.step())
                 return None
             except StopIteration as end:
+                if body.fails(end):
+                    continue
                 return number, end.value
             except BaseException as why:
                 if body.fails(why):
