@@ -10,7 +10,7 @@ import pytest
 
 import dataflux
 from dataflux.fsspec import DatafluxFileSystem
-from test_async_types import by_mypy
+from test_async_types import by_mypy, typed  # noqa: F401, a fixture
 
 
 def given(**how):
@@ -277,7 +277,7 @@ async def main() -> None:
 """
 
 
-def test_type_checkers_know_the_filesystem(tmp_path):
+def test_type_checkers_know_the_filesystem(typed, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(TYPED)
-    assert by_mypy(tmp_path, program) == []
+    assert by_mypy(typed, tmp_path, program) == []
