@@ -7,7 +7,7 @@
 #   pugixml    XML replies of multipart uploads, instead of a scanner of ours or expat's callbacks
 #   ISA-L      CRC32C at 46-56 GB/s; a loop over SSE4.2's instruction does 9.7
 #
-# Tests and programs use Catch2 (2.13 or 3; one header in Debian 12), Google Benchmark, CLI11, and
+# Tests and programs use Catch2 (2.13 or 3; one header in Debian 12), CLI11, and
 # Boost.Beast: the emulator's HTTP, which also judges our codec without sharing its mistakes.
 #
 # Catch2's header is included as <support/catch.hpp>; two sources of the emulator see Beast, one .ipp sees

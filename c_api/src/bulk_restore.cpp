@@ -3,10 +3,8 @@
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/store/restore_request.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,27 +12,19 @@ namespace dataflux_c {
 
 namespace {
 
-class bulk_restore_operation final : public typed_operation<dataflux::restored_objects> {
- public:
-  using typed_operation::typed_operation;
-
- protected:
-  void describe(dataflux_record& r) const override { r.size = value_->restored; }
-  std::string make_json() const override {
-    dataflux::codec::json_writer w;
-    w.begin_object().key("operation").string(value_->operation);
-    w.key("restored").natural(value_->restored);
-    w.key("skipped").natural(value_->skipped);
-    w.key("failed").natural(value_->failed);
-    w.end_object();
-    return std::move(w).take();
-  }
-};
-
-std::optional<dataflux::timestamp> time_of(std::int64_t ns) {
-  if (ns == 0) return std::nullopt;
-  return dataflux::timestamp(std::chrono::nanoseconds(ns));
+void describe(const dataflux::restored_objects& report, dataflux_record& r) {
+  r.size = report.restored;
 }
+std::string json_of(const dataflux::restored_objects& report) {
+  dataflux::codec::json_writer w;
+  w.begin_object().key("operation").string(report.operation);
+  w.key("restored").natural(report.restored);
+  w.key("skipped").natural(report.skipped);
+  w.key("failed").natural(report.failed);
+  w.end_object();
+  return std::move(w).take();
+}
+using bulk_restore_operation = report_operation<dataflux::restored_objects, describe, json_of>;
 
 result<dataflux::bulk_restore_request> restore_of(const dataflux_bulk_restore_options* given) {
   const auto o = options_of(given);

@@ -3,7 +3,6 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/download/get_one.hpp>
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -93,9 +92,7 @@ result<dataflux::object_attributes> attributes_of(const dataflux_attributes* giv
   a.cache_control = text_of(known->cache_control);
   a.storage_class = text_of(known->storage_class);
   a.kms_key_name = text_of(known->kms_key_name);
-  if (known->custom_time_ns != 0) {
-    a.custom_time = dataflux::timestamp(std::chrono::nanoseconds(known->custom_time_ns));
-  }
+  a.custom_time = time_of(known->custom_time_ns);
   const bool has_names = known->metadata_names != nullptr && known->metadata_values != nullptr;
   if (known->metadata_count > 0 && !has_names) return missing("metadata_names or metadata_values");
   for (std::size_t i = 0; i < known->metadata_count; ++i) {

@@ -7,6 +7,9 @@
 #include <dataflux/store/requests.hpp>
 #include <dataflux/transfer/upload_request.hpp>
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,6 +20,11 @@ void write_object(dataflux::codec::json_writer& w, const dataflux::object_metada
 std::string json_of(const dataflux::object_metadata& o);
 result<dataflux::preconditions> conditions_of(const dataflux_conditions* given);
 result<dataflux::object_attributes> attributes_of(const dataflux_attributes* given);
+/// Of a time in options; 0 = none.
+inline std::optional<dataflux::timestamp> time_of(std::int64_t ns) {
+  if (ns == 0) return std::nullopt;
+  return dataflux::timestamp(std::chrono::nanoseconds(ns));
+}
 /// What an upload makes, and of the conditions the one that it knows.
 result<void> put_target(const dataflux_attributes* attributes,
                         const dataflux_conditions* conditions, dataflux::upload_request& into);

@@ -3,7 +3,6 @@
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/requests.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -96,9 +95,7 @@ result<dataflux::patch_request> patch_of(const dataflux_object_options* options,
   change(r->content_disposition, a->content_disposition);
   change(r->content_language, a->content_language);
   change(r->cache_control, a->cache_control);
-  if (a->custom_time_ns != 0) {
-    r->custom_time = dataflux::timestamp(std::chrono::nanoseconds(a->custom_time_ns));
-  }
+  r->custom_time = time_of(a->custom_time_ns);
   const bool has_names = a->metadata_names != nullptr && a->metadata_values != nullptr;
   if (a->metadata_count > 0 && !has_names) return missing("metadata_names or metadata_values");
   for (std::size_t i = 0; i < a->metadata_count; ++i) {

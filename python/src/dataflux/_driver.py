@@ -54,14 +54,11 @@ def run(make, body):
                 if not isinstance(call, Call):
                     raise RuntimeError("a body has waited for an event loop, and was run without one")
                 value = make(call)
-            except StopIteration as end:
-                if body.cr_frame is None:
-                    return end.value
-                failed.append(end)  # of what has made the call, such as a caller's progress
-                if isinstance(call, Call):
-                    call.left()
             except BaseException as why:
                 if body.cr_frame is None:
+                    # Of a body that goes on, it is of what has made the call, such as a caller's progress.
+                    if isinstance(why, StopIteration):
+                        return why.value
                     raise
                 failed.append(why)
                 if isinstance(call, Call):
@@ -82,13 +79,10 @@ async def awaited(make, body):
                     steps.value = await make(call)
                 else:
                     steps.value = await _Awaited(call)
-            except StopIteration as end:
-                if not steps.fails(end):
-                    return end.value
-                if isinstance(call, Call):
-                    call.left()
             except BaseException as why:
                 if not steps.fails(why):
+                    if isinstance(why, StopIteration):
+                        return why.value
                     raise
                 if isinstance(call, Call):
                     call.left()

@@ -153,7 +153,7 @@ class FileWriter(io.BufferedWriter):
             abort_quietly(self._writer)
             not_committed(self.url, f"close() was called while {passing!r} was handled")
         else:
-            self.commit()
+            self._ended()
 
     def __enter__(self) -> Self:
         self._checkClosed()
@@ -163,7 +163,11 @@ class FileWriter(io.BufferedWriter):
         if kind is not None:
             abort_quietly(self._writer)
         elif not self.closed:
-            self.commit()
+            self._ended()
+
+    def _ended(self):
+        """It was closed, and is whole."""
+        self.commit()
 
     def _dealloc_warn(self, source):
         # What was put on top of it is collected, and will call close().

@@ -230,13 +230,11 @@ class _Together:
             try:
                 self._begin(number, body, body.step())
                 return None
-            except StopIteration as end:
-                if body.fails(end):
-                    continue
-                return number, end.value
             except BaseException as why:
                 if body.fails(why):
                     continue
+                if isinstance(why, StopIteration):
+                    return number, why.value
                 if not isinstance(why, Error):
                     raise
                 return number, why.with_traceback(None)  # that has the frame that has all of them

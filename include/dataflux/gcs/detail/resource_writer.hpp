@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -52,6 +53,11 @@ inline void append_optional(codec::json_writer& json, std::string_view key, std:
   if (!text.empty()) json.key(key).string(text);
 }
 
+inline void append_time(codec::json_writer& json, std::string_view key,
+                        const std::optional<timestamp>& time) {
+  if (time) json.key(key).string(codec::format_rfc3339(*time));
+}
+
 /// All but contentType, inside of an object that the caller has begun. The KMS key is none of the
 /// resource's members: it travels in the query.
 inline void append_attributes(codec::json_writer& json, const object_attributes& a,
@@ -61,7 +67,7 @@ inline void append_attributes(codec::json_writer& json, const object_attributes&
   append_optional(json, "contentDisposition", a.content_disposition);
   append_optional(json, "contentLanguage", a.content_language);
   append_optional(json, "storageClass", a.storage_class);
-  if (a.custom_time) json.key("customTime").string(codec::format_rfc3339(*a.custom_time));
+  append_time(json, "customTime", a.custom_time);
   if (a.metadata.empty() && mark.empty()) return;
   json.key("metadata").begin_object();
   for (const auto& [key, value] : a.metadata) json.key(key).string(value);

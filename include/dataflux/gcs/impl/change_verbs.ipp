@@ -201,7 +201,7 @@ DATAFLUX_INLINE result<std::string> patch_verb::prepare(const request& r, const 
   detail::patch_text(json, "contentDisposition", r.content_disposition);
   detail::patch_text(json, "contentLanguage", r.content_language);
   detail::patch_text(json, "cacheControl", r.cache_control);
-  if (r.custom_time) json.key("customTime").string(codec::format_rfc3339(*r.custom_time));
+  detail::append_time(json, "customTime", r.custom_time);
   if (!r.metadata.empty()) {
     json.key("metadata").begin_object();
     for (const auto& [key, value] : r.metadata) {

@@ -2,8 +2,8 @@
 
 #include <dataflux/codec/detail/json.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
-#include <dataflux/codec/detail/rfc3339.hpp>
 #include <dataflux/gcs/detail/object_resource.hpp>
+#include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/restore_verb.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 
@@ -14,11 +14,6 @@
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
 namespace detail {
-
-inline void append_time(codec::json_writer& json, std::string_view key,
-                        const std::optional<timestamp>& time) {
-  if (time) json.key(key).string(codec::format_rfc3339(*time));
-}
 
 /// The id in "projects/_/buckets/{bucket}/operations/{id}"; empty when there is none.
 inline std::string_view operation_in(std::string_view name) noexcept {

@@ -8,7 +8,7 @@ from errno import EIO
 from .._errors import PreconditionError
 from .._file import FileReader, FileWriter, TextFileWriter
 from .._reader import Reader
-from .._writer import Writer, abort_quietly, not_committed
+from .._writer import Writer, abort_quietly
 from ._attributes import refuse
 
 _BLOCKS = (64 << 10, 16 << 20)  # least and most bytes that a short read brings
@@ -171,25 +171,7 @@ class HeldWriter(ObjectWriter):
 
     _whole = False
 
-    def close(self):
-        if self.closed or self._writer.forked:
-            return
-        passing = self._guard.passing()
-        if self._let_go:
-            abort_quietly(self._writer)
-        elif passing is not None:
-            abort_quietly(self._writer)
-            not_committed(self.url, f"close() was called while {passing!r} was handled")
-        else:
-            self._hold()
-
-    def __exit__(self, kind, value, traceback):
-        if kind is not None:
-            abort_quietly(self._writer)
-        elif not self.closed:
-            self._hold()
-
-    def _hold(self):
+    def _ended(self):
         self.flush()
         self._whole = True
         self.raw.ended()  # closed for whoever writes; the library's writer stays
@@ -224,7 +206,7 @@ class HeldText(TextFileWriter):
         except BaseException:
             abort_quietly(self._file)
             raise
-        self._file._hold()
+        self._file._ended()
 
 
 def writer_of(fs, kind, path, mode, how):
