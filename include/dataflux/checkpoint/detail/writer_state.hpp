@@ -21,6 +21,10 @@
 #include <mutex>
 #include <optional>
 
+namespace dataflux::inline DATAFLUX_ABI {
+class checkpoint_writer;
+}
+
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Private: what the strand has told a checkpoint_writer, and whom that tells of it: memory for the

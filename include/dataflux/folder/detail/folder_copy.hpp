@@ -77,9 +77,8 @@ class folder_copy : public coordinator<folder_copy> {
     taken_back_unless_kept counted([this] { one_less(); });
     run_step([self = shared_from_this(), work = std::move(work), then = std::move(then)]() mutable {
       const bool enough = within_memory(work);
-      const std::shared_ptr<folder_copy> call = self;
-      call->come_back([&] {
-        call->post_step([then = std::move(then), enough](folder_copy& here) mutable {
+      self->come_back([&] {
+        self->post_step([then = std::move(then), enough](folder_copy& here) mutable {
           here.one_less();
           enough ? then() : here.fail(short_of_memory());
           here.advance();

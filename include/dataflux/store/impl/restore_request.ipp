@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/store/detail/validate.hpp>
 #include <dataflux/store/impl/validate.ipp>
 #include <dataflux/store/restore_request.hpp>
 
