@@ -223,34 +223,206 @@ def test_a_file_is_of_one_task_at_a_time_and_of_any_number_for_ranges(run, opene
     run(main)
 
 
-def test_closing_a_file_ends_the_read_of_another_task(run, opened, bucket, emulator):
-    """One that waits for what is read ahead."""
+@pytest.mark.parametrize("mode", ["rb", "r"])
+def test_closing_a_file_ends_the_read_of_another_task(run, opened, bucket, emulator, mode):
+    """One that waits for what is read ahead, and one that waits for itself."""
     bucket.put("x", bytes(32 << 20))
 
     async def main():
         async with opened() as client:
-            file = await client.open(bucket("x"))
-            stalled, failures = [], []
+            for ahead in (True, False):
+                file = await client.open(bucket("x"), mode)
+                stalled, failures = [], []
 
-            async def read():
-                try:
-                    while await file.read(1 << 20):
-                        if file._ahead._chunks and not stalled:
-                            emulator.faults({"action": "stall", "where": "in_body", "bodyBytes": 10,
-                                             "count": 0})
-                            stalled.append(emulator.answered())
-                except (ValueError, dataflux.Error) as why:
-                    failures.append(why)
+                def stall():
+                    emulator.faults({"action": "stall", "where": "in_body", "bodyBytes": 10,
+                                     "count": 0})
+                    stalled.append(emulator.answered())
 
-            async with anyio.create_task_group() as group:
-                group.start_soon(read)
-                await until(lambda: stalled and emulator.answered() > stalled[0])
-                await file.close()
-            assert len(failures) == 1
-            emulator.faults()
-            await nothing_left(client)
+                async def read():
+                    try:
+                        while await file.read(1 << 20):
+                            if file._ahead._chunks and not stalled:
+                                stall()
+                    except Exception as why:
+                        failures.append(why)
+
+                if not ahead:
+                    stall()
+                async with anyio.create_task_group() as group:
+                    group.start_soon(read)
+                    await until(lambda: stalled and emulator.answered() > stalled[0])
+                    await file.close()
+                # As a file of threads says it.
+                assert [(type(why), str(why)) for why in failures] == \
+                    [(ValueError, "I/O operation on closed file.")]
+                emulator.faults()
+                await nothing_left(client)
 
     run(main)
+
+
+def test_an_end_of_one_call_ends_no_later_one(opened, bucket, emulator):
+    """What a thread's call has used, its next call uses again, be that of another file."""
+    import asyncio
+
+    from dataflux._handles import cancel
+
+    bucket.put("x", CONTENT)
+
+    async def main():
+        async with opened() as client:
+            one, other = [await client.open(bucket("x")) for _ in range(2)]
+            emulator.faults({"action": "delay", "ms": 100, "count": 0})
+            reading = asyncio.ensure_future(one.read())
+            await until(lambda: one._client._under_way)
+            entries = list(one._client._under_way.values())  # so far whoever ends it has come
+            await reading
+            reading = asyncio.ensure_future(other.read())
+            await until(lambda: other._client._under_way)
+            for entry in entries:
+                cancel(*entry)
+            assert await reading == CONTENT
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("mode", ["rb", "r"])
+def test_short_reads_of_what_is_there_begin_no_thread(run, opened, bucket, monkeypatch, mode):
+    bucket.put("x", b"line ends\n" * 50_000)
+
+    def text(content):
+        return content.decode() if mode == "r" else content
+
+    async def main():
+        async with opened() as client, await client.open(bucket("x"), mode) as file:
+            assert await file.read(10) == text(b"line ends\n")
+            with monkeypatch.context() as without:
+                without.delattr("dataflux._threads.use")
+                for _ in range(1000):
+                    assert await file.read(4) == text(b"line")
+                    assert await file.readline(3) == text(b" en")
+                    assert await file.readline() == text(b"ds\n")
+                    assert await file.__anext__() == text(b"line ends\n")
+                place = await file.tell()
+                assert await file.seek(place) == place
+                if mode == "rb":
+                    memory = bytearray(5)
+                    assert (await file.readinto(memory), memory) == (5, b"line ")
+                    assert b"ends\nline".startswith((await file.read1(9))[:9])
+                await file.seek(5)
+                assert await file.readline() == text(b"ends\n")
+            await file.seek(0)
+            lines = [line async for line in file]
+            assert len(lines) == 50_000 and set(lines) == {text(b"line ends\n")}
+
+    run(main)
+
+
+@pytest.mark.parametrize("mode", ["rb", "r"])
+def test_a_place_between_lines_reads_no_line_again_and_asks_nobody(run, opened, client, bucket, mode):
+    content = "".join(f"line {i}\n" * (1 + i % 3) for i in range(2000)).encode()
+    bucket.put("x", content)
+    with client.open(bucket("x"), mode) as file:
+        places = [file.tell() for _ in iter(file.readline, content[:0] if mode == "rb" else "")]
+
+    async def main():
+        async with opened() as client, await client.open(bucket("x"), mode) as file:
+            read, plain = 0, file._file.readline
+
+            def readline(*arguments):
+                nonlocal read
+                read += 1
+                return plain(*arguments)
+
+            file._file.readline = readline
+            found = []
+            async for _ in file:
+                found.append(await file.tell())
+            assert found == places
+            assert read <= 3 * len(places)
+            # Where few are asked for, those between are read once more at most.
+            await file.seek(0)
+            read, number = 0, 0
+            async for _ in file:
+                number += 1
+                if number % 700 == 0:
+                    assert await file.tell() == places[number - 1]
+            assert read <= 3 * len(places)
+            # What was read is kept: the object may be gone.
+            await file.seek(0)
+            for _ in range(10):
+                await file.__anext__()
+            await client.delete(bucket("x"))
+            assert await file.tell() == places[9]
+
+    run(main)
+
+
+def test_many_files_that_are_read_at_once_share_a_few_threads(bucket, emulator):
+    bucket.put("x", CONTENT)
+    program = """
+import asyncio, resource, sys, dataflux
+from service import options_of
+async def main():
+    async with dataflux.AsyncClient(**options_of(sys.argv[2]), max_connections_per_host=16,
+                                    io_threads=1) as client:
+        files = [await client.open(sys.argv[1]) for _ in range(400)]
+        parts = await asyncio.gather(*[file.read(10) for file in files])
+        print(len(parts), set(map(len, parts)))
+        reading = [asyncio.ensure_future(file.read()) for file in files]
+        await asyncio.sleep(0)
+        for read in reading[::2]:
+            read.cancel()
+        ends = await asyncio.gather(*reading, return_exceptions=True)
+        print({type(end).__name__ for end in ends[::2]}, {len(end) for end in ends[1::2]})
+        for file in files:
+            await file.close()
+        await client.aclose()
+resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-X", "dev", "-W", "error", "-c", program, bucket("x"),
+                           emulator.endpoint], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "400 {10}\n" f"{{'CancelledError'}} {{{len(CONTENT) - 10}}}\n", done.stderr
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+@pytest.mark.parametrize("mode", ["rb", "r"])
+def test_an_interrupt_leaves_a_file_of_tasks_where_it_was(opened, bucket, mode, only_new):
+    """Wherever between two bytecodes it comes, as where run_until_complete() runs the task."""
+    import asyncio
+
+    from interrupts import interrupted_at
+
+    content = b"some line\n" * 200
+    bucket.put("x", content)
+    loop, client = asyncio.new_event_loop(), opened()
+
+    async def lines(file):
+        return [await file.__anext__() for _ in range(3)]
+
+    async def whole(file):
+        await file.seek(0)
+        return await file.read()
+
+    for work in (partial(lines), lambda file: file.read(50), lambda file: file.readline()):
+        number, came = 1, True
+        while came:
+            file = loop.run_until_complete(client.open(bucket("x"), mode))
+            came = interrupted_at(number, lambda: loop.run_until_complete(work(file)),
+                                  ("_async_files.py", "_loops.py"))
+            # The task has its exception, and that has the task's frames.
+            loop.run_until_complete(asyncio.sleep(0))
+            gc.collect()
+            read = loop.run_until_complete(whole(file))
+            assert read == (content if mode == "rb" else content.decode()), number
+            loop.run_until_complete(file.close())
+            loop.run_until_complete(nothing_left(client))
+            number += 7
+        assert number > 100
+    client.close()
+    loop.close()
 
 
 def test_a_file_goes_on_in_another_event_loop(opened, bucket):

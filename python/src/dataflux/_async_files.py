@@ -1,18 +1,21 @@
-"""Objects as files of tasks. One that is read is a file of Client, whose calls run on threads; one that
-is written stands on an AsyncWriter, and needs none."""
+"""Objects as files of tasks. One that is read is a file of Client, which runs on a thread where it has to
+wait; one that is written stands on an AsyncWriter, and needs none."""
 
 from __future__ import annotations
 
 import io
 from _thread import allocate_lock
 from collections import deque
+from ctypes import memmove, string_at
 from functools import partial
 from math import inf
+from operator import index
+from weakref import ref
 
 from . import _threads
 from ._errors import CancelledError, PreconditionError
 from ._file import UNSEEN, asked, exists, only_new
-from ._file_reader import BUFFER, READ_AHEAD, FileReader
+from ._file_reader import BUFFER, READ_AHEAD, FileReader, RawReader
 from ._handles import cancel
 from ._lent import Lent
 from ._loops import aside, current
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from ._file import HowToRead, HowToWrite
     from ._object import Object, Place
     from ._writer import AsyncWriter
+
+_LINES = BUFFER // 4  # bytes or characters after which no more lines are read at a time
 
 
 class AsyncFile:
@@ -100,7 +105,7 @@ class AsyncFile:
         raise TypeError("a file of tasks cannot be pickled: carry its url, and open it again")
 
 
-# -- Reading: a file of Client, one call at a time on a thread -------------------------------------
+# -- Reading: a file of Client, which waits on a thread, and else answers where it is asked ---------
 
 
 class _UnderWay(dict):
@@ -136,8 +141,8 @@ class _OnThreads(Blocking):
     def stop(self):
         """Ends what is under way. What just begins may be missed: so it is called until nothing runs."""
         self._under_way.stopped = True
-        for operation, _ in list(self._under_way.values()):
-            cancel(operation)
+        for operation, call in list(self._under_way.values()):
+            cancel(operation, call)
 
 
 class _BlockingReader(Reader):
@@ -152,27 +157,79 @@ class _BlockingReader(Reader):
         return self._of_tasks._opening()
 
 
+class _Lacks(Exception):
+    """A file that must not wait has not what it was asked for."""
+
+
+class _RawReader(RawReader):
+    """It keeps what the last two short reads gave, so that a file goes back to where a call or a block of
+    lines began, and asks nobody. Where `waits` is False it raises _Lacks and asks nobody, either."""
+
+    waits = False
+
+    def __init__(self, reader, read_ahead):
+        super().__init__(reader, read_ahead)
+        self._kept = deque(maxlen=2)
+
+    def _filled(self, address, size, lent):
+        for start, kept in self._kept:
+            if start <= self._at < start + len(kept):
+                part = kept[self._at - start:self._at - start + size]
+                memmove(address, part, len(part))
+                self._at += len(part)
+                return len(part)
+        if not self.waits:
+            raise _Lacks
+        start = self._at
+        super()._filled(address, size, lent)
+        if size <= BUFFER:
+            self._kept.append((start, string_at(address, size)))
+        return size
+
+
+class _Use:
+    """Of a file, by a task."""
+
+    __slots__ = ("__weakref__",)
+
+
+_nobody = ref(_Use())
+
+
+class _File(FileReader):
+    _raw_kind = _RawReader
+
+
+class _FileOfText(_File):
+    # What is on top of it reads little at a time, by what else passes over the buffer.
+    read1 = FileReader.read
+
+
 class AsyncReadFile(AsyncFile):
     """What files of tasks have that are read. One task at a time uses one.
 
-    Each call runs on a thread. A call that fails or is cancelled leaves the file where it was: the
-    next one goes back there first.
+    A call is answered in place where the file has what it asks for; else it runs on a thread. One that
+    fails or is cancelled leaves the file where it was: the next one goes back there first.
     """
 
     mode = "rb"
     _closed = True
+    _kind = _File
     # Where the last call began, and how many lines were given since: to there the next one goes back.
     # None: the file is where it is.
     _back = None
+    _most = 1        # lines that are read at a time: twice as many each time, until a call comes between
+    _failed = False  # the last call that ran on a thread has
 
     def __init__(self, reader: AsyncReader, read_ahead: int = READ_AHEAD) -> None:
         self._reader = reader
         self._client = _OnThreads(reader._client)
-        self._file = FileReader(_BlockingReader(self._client, reader), read_ahead)
-        self._ahead = self._file.raw.ahead
-        self._lines = deque()    # that were read, and not given yet
-        self._used = False       # by a task
-        self._one = allocate_lock()  # one thread at a time: one whose task is gone may be there still
+        self._file = self._kind(_BlockingReader(self._client, reader), read_ahead)
+        self._raw = self._file.raw
+        self._ahead = self._raw.ahead
+        self._lines = deque()         # that were read, and not given yet
+        self._user = _nobody          # of tasks: a weak reference to the use of one
+        self._one = allocate_lock()   # of threads: one whose task is gone may be there still
         self._closed = False
 
     @property
@@ -190,30 +247,41 @@ class AsyncReadFile(AsyncFile):
         """It was closed."""
         return self._closed
 
-    async def _call(self, method, *arguments, waits=True):
-        """A method of the file. One that does not wait needs no thread."""
-        self._begin()
+    def _use(self):
+        """A use of the file, which ends with what this gives, should an interrupt come before all else."""
+        self._check()
+        if self._user() is not None:
+            raise PreconditionError("another task uses the file; one at a time does")
+        mine = _Use()
+        self._user = ref(mine)
+        return mine
+
+    async def _call(self, method, *arguments, short=True):
+        """A method of the file. One that is not short has a thread at once."""
+        mine = self._use()
         try:
-            if not waits and self._back is None:
-                return method(*arguments)
-            value = await self._on_thread(partial(method, *arguments))
+            value = await self._done(mine, method, arguments, short)
             self._back = None
             return value
         finally:
-            self._used = False
+            self._user = _nobody
 
-    def _begin(self):
-        self._check()
-        if self._used:
-            raise PreconditionError("another task uses the file; one at a time does")
-        self._used = True
-
-    async def _on_thread(self, call):
+    async def _done(self, mine, method, arguments=(), short=True):
+        if short and not self._one.locked():
+            try:
+                return self._moved(False, method, arguments)
+            except _Lacks:
+                pass
         self._client._under_way.stopped = self._closed
         try:
-            return await current().on_thread(partial(self._called, call), self._client.stop)
-        except BaseException:
-            aside(self._dropped)
+            return await current().on_thread(partial(self._on_thread, mine, method, arguments),
+                                             self._client.stop)
+        except BaseException as why:
+            self._failed = True
+            if self._ahead._chunks:
+                aside(self._dropped)
+            if self._closed and isinstance(why, CancelledError):
+                raise ValueError("I/O operation on closed file.") from None
             raise
 
     def _dropped(self):
@@ -224,22 +292,35 @@ class AsyncReadFile(AsyncFile):
             finally:
                 self._one.release()
 
-    def _called(self, call):
+    def _on_thread(self, use, method, arguments):
         with self._one:
-            if self._back is not None:
+            if self._user() is not use:
+                return None  # its task has gone, and another one may use the file
+            if self._failed:
                 self._ahead.drop()
-                at, lines = self._back
-                self._file.seek(at)
-                for _ in range(lines):
-                    self._file.readline()
-                self._lines.clear()
-            self._back = self._file.tell(), 0
-            return call()
+                self._failed = False
+            return self._moved(True, method, arguments)
 
-    def _read_lines(self, most, lines):
-        """Reads lines, until they have more than so many bytes or characters together."""
-        size = 0
-        while size <= most and (line := self._file.readline()):
+    def _moved(self, waits, method, arguments):
+        """Calls a method where the file is, having gone back there if need be."""
+        self._raw.waits = waits
+        if self._back is None:
+            self._back = self._file.tell(), 0
+        else:
+            at, given = self._back
+            self._file.seek(at)
+            for _ in range(given):
+                self._file.readline()
+            if given:
+                self._most = 1
+                self._lines.clear()
+                self._back = self._file.tell(), 0
+        return method(*arguments)
+
+    def _read_lines(self, most, number=inf, lines=None):
+        """Reads lines, until they are so many, or have more than so many bytes or characters together."""
+        size, lines = 0, [] if lines is None else lines
+        while size <= most and len(lines) < number and (line := self._file.readline()):
             lines.append(line)
             size += len(line)
         return lines
@@ -249,37 +330,56 @@ class AsyncReadFile(AsyncFile):
         when they are given."""
         lines = []
         try:
-            self._read_lines(BUFFER, lines)
+            self._read_lines(_LINES, self._most, lines)
+        except _Lacks:
+            raise
         except Exception:
             if not lines:
                 raise
             return lines, False
         return lines, True
 
-    async def _next_line(self):
-        self._begin()
+    async def _line(self, size=-1):
+        if size >= 0:
+            return await self._call(self._file.readline, size)
+        mine = self._use()
         try:
             if not self._lines:
-                lines, self._whole = await self._on_thread(self._more_lines)
-                self._lines.extend(lines)
+                lines, self._whole = await self._done(mine, self._more_lines)
                 if not lines:
                     self._back = None
-                    raise StopAsyncIteration
+                    return self._file.readline(0)
+                self._most = min(2 * self._most, _LINES)
+                self._lines.extend(lines)
             self._back = self._back[0], self._back[1] + 1
             line = self._lines.popleft()
             if self._whole and not self._lines:
                 self._back = None
             return line
         finally:
-            self._used = False
+            self._user = _nobody
+
+    async def __anext__(self):
+        line = await self._line()
+        if not line:
+            raise StopAsyncIteration
+        return line
 
     async def close(self) -> None:
-        """Closes it, and ends what was read ahead. It does not wait. Again it does nothing."""
+        """Closes it, and ends what was read ahead. It does not wait: a read of another task ends with a
+        ValueError. Again it does nothing."""
         if not self._closed:
             self._closed = True
             self._client.stop()
             self._reader.close()
+            self._end()
+
+    def _end(self):
+        # Where nothing is to be waited for it needs no thread.
+        if self._ahead._chunks or self._one.locked():
             aside(_closed, self._one, self._client, self._file)
+        else:
+            _closed(self._one, self._client, self._file)
 
     def __aiter__(self) -> Self:
         self._check()
@@ -287,7 +387,7 @@ class AsyncReadFile(AsyncFile):
 
     def __del__(self):
         if not self._closed:
-            aside(_closed, self._one, self._client, self._file)
+            self._end()
 
 
 def _closed(one, client, file):
@@ -311,9 +411,9 @@ class AsyncFileReader(AsyncReadFile):
     the caller's memory. A read that fails or is cancelled leaves the file where it was, and nothing
     under way.
 
-    One task at a time uses it; read_at(), read_into_at() and get_ranges() any number at once. The
-    others run on threads: for many short reads those three cost less. It works in a forked child,
-    which opens that generation again.
+    One task at a time uses it; read_at(), read_into_at() and get_ranges() any number at once. The others
+    run on threads where they are to wait, of which an event loop has 40: where many files wait at once
+    those three wait for no other. It works in a forked child, which opens that generation again.
     """
 
     @property
@@ -336,36 +436,42 @@ class AsyncFileReader(AsyncReadFile):
     async def read(self, size: int | None = -1) -> bytes:
         """Reads `size` bytes, fewer only at the end; all of the rest for None and what is less than
         0."""
-        return await self._call(self._file.read, _length(size))
+        size = _length(size)
+        return await self._call(self._file.read, size, short=size <= BUFFER)
 
     async def read1(self, size: int = -1) -> bytes:
         """Reads what is there already, and some 128 KiB where nothing is; at most `size` bytes."""
-        return await self._call(self._file.read1, size)
+        return await self._call(self._read_some, size)
+
+    def _read_some(self, size):
+        if self._file.tell() == self._raw.tell():  # nothing is there
+            self._file.peek(1)
+        return self._file.read1(size)
 
     async def readinto(self, buffer: Buffer) -> int:
         """Fills memory, as much of it as there are bytes, and gives their number. Cancelled, it ends
         when the memory is in use no more."""
-        with Lent(buffer, "buffer", writable=True):
-            return await self._call(self._file.readinto, buffer)
+        with Lent(buffer, "buffer", writable=True) as lent:
+            return await self._call(self._file.readinto, buffer, short=lent.size <= BUFFER)
 
     async def readline(self, size: int | None = -1) -> bytes:
         """Reads to the end of a line, at most `size` bytes. b"" at the end of the object."""
-        return await self._call(self._file.readline, _length(size))
+        return await self._line(_length(size))
 
     async def readlines(self, hint: int | None = -1) -> list[bytes]:
         """Reads lines to the end, or until they have `hint` bytes together."""
         return await self._call(self._file.readlines, hint)
 
-    async def __anext__(self) -> bytes:
-        return await self._next_line()
+    if TYPE_CHECKING:
+        async def __anext__(self) -> bytes: ...
 
     async def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Goes to a place, and gives it; sends nothing. It may be behind the end."""
-        return await self._call(self._file.seek, offset, _whence(whence), waits=False)
+        return await self._call(self._file.seek, offset, _whence(whence))
 
     async def tell(self) -> int:
         """Where it is."""
-        return await self._call(self._file.tell, waits=False)
+        return await self._call(self._file.tell)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else f"{self.size} bytes"
@@ -378,6 +484,8 @@ class AsyncTextFileReader(AsyncReadFile):
 
     A read that fails or is cancelled leaves the file where it was. One task at a time uses it.
     """
+
+    _kind = _FileOfText
 
     def __init__(self, reader: AsyncReader, read_ahead: int, encoding: str | None,
                  errors: str | None, newline: str | None, mode: str) -> None:
@@ -407,20 +515,20 @@ class AsyncTextFileReader(AsyncReadFile):
 
     async def readline(self, size: int = -1) -> str:
         """Reads to the end of a line, at most `size` characters. "" at the end of the object."""
-        return await self._call(self._file.readline, size)
+        return await self._line(index(size))
 
     async def readlines(self, hint: int | None = -1) -> list[str]:
         """Reads lines to the end, or until they have `hint` characters together."""
         # By a `for`, as its own, a TextIOWrapper would no longer tell where it is.
         most = inf if hint is None or hint <= 0 else hint
-        return await self._call(self._read_lines, most, [])
+        return await self._call(self._read_lines, most)
 
-    async def __anext__(self) -> str:
-        return await self._next_line()
+    if TYPE_CHECKING:
+        async def __anext__(self) -> str: ...
 
     async def tell(self) -> int:
         """Where it is: a number for seek(), and for nothing else."""
-        return await self._call(self._file.tell, waits=False)
+        return await self._call(self._file.tell)
 
     async def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Goes to a place that tell() gave, to the begin, or, by (0, 2), to the end."""
@@ -433,7 +541,7 @@ class AsyncTextFileReader(AsyncReadFile):
 
 def _length(size):
     """What io's files take for all of the rest."""
-    return -1 if size is None else max(-1, size.__index__())
+    return -1 if size is None else max(-1, index(size))
 
 
 def _whence(whence):

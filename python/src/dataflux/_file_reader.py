@@ -20,7 +20,7 @@ BUFFER = 128 << 10
 READ_AHEAD = 32 << 20
 
 
-class _RawReader(io.RawIOBase):
+class RawReader(io.RawIOBase):
     """A Reader with a position."""
 
     mode = "rb"
@@ -66,22 +66,24 @@ class _RawReader(io.RawIOBase):
         self._checkClosed()
         with Lent(buffer, "buffer", writable=True) as lent:
             size = min(lent.size, self.reader.size - self._at)
-            if size <= 0:
-                return 0
-            self.ahead.fill(self._at, lent.address, size, lent)
-            self._at += size
-            return size
+            return self._filled(lent.address, size, lent) if size > 0 else 0
 
     def readall(self):
         self._checkClosed()
         size = self.reader.size - self._at
         if size <= 0:
             return b""
-        memory = new_bytes(size)
+        memory, done = new_bytes(size), 0
         with Lent(memory, "memory") as lent:
-            self.ahead.fill(self._at, lent.address, size, lent)
-        self._at += size
+            while done < size:
+                done += self._filled(lent.address + done, size - done, lent)
         return memory
+
+    def _filled(self, address, size, lent):
+        """Reads on into memory, `size` bytes, which there are, or fewer; gives how many."""
+        self.ahead.fill(self._at, address, size, lent)
+        self._at += size
+        return size
 
     def close(self):
         if not self.closed:
@@ -103,8 +105,10 @@ class FileReader(io.BufferedReader):
     are for one thread at a time: io.BufferedReader, which makes lines, looks for them without its lock.
     """
 
+    _raw_kind = RawReader
+
     def __init__(self, reader: Reader, read_ahead: int = READ_AHEAD) -> None:
-        raw = _RawReader(reader, read_ahead)
+        raw = self._raw_kind(reader, read_ahead)
         super().__init__(raw, max(1, min(reader.size, BUFFER)))
         del raw.tell
         self._reader = reader

@@ -26,7 +26,7 @@ class _RawWriter(io.RawIOBase):
         self.mode = mode
         self.asked_by_text = False
         writer._over = ref(self)
-        # As of a _RawReader: a BufferedWriter asks when it is made, and passes over what is raised.
+        # As of a RawReader: a BufferedWriter asks when it is made, and passes over what is raised.
         self.tell = (0).__index__
 
     def ended(self):

@@ -76,10 +76,11 @@ ErrorHandle = handle("error")
 EventsHandle = handle("events")
 
 
-def cancel(operation):
-    """Cancels an operation that another thread uses, and may free meanwhile."""
+def cancel(operation, call):
+    """Cancels a call that another thread waits for, which may free its operation meanwhile, and use the
+    handle for its next call: who frees one names no call any more."""
     with _one_frees:
-        if operation:
+        if operation and operation.call is call:
             library.operation_cancel(operation)
 
 

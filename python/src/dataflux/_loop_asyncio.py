@@ -7,7 +7,7 @@ import weakref
 from functools import partial
 
 from . import _wait
-from ._loops import AGAIN, Loop
+from ._loops import AGAIN, THREADS, Loop
 from ._library import library
 
 # id of an event loop: weak references to it and to its AsyncioLoop. Nothing here may keep either:
@@ -40,6 +40,10 @@ def _made(loop):
 
 class AsyncioLoop(Loop):
     """The event loop keeps it, by the reader of its descriptor, until it is closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.threads = asyncio.Semaphore(THREADS)
 
     def wake(self, who):
         if who is not None and not who.done():

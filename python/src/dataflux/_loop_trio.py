@@ -10,7 +10,7 @@ from trio.lowlevel import Abort, RunVar, current_task, current_trio_token, resch
     wait_readable, wait_task_rescheduled
 
 from . import _wait
-from ._loops import AGAIN, Loop
+from ._loops import AGAIN, THREADS, Loop
 
 _loop = RunVar("dataflux")
 
@@ -32,6 +32,7 @@ class TrioLoop(Loop):
     def __init__(self):
         super().__init__()
         self.watched = False
+        self.threads = trio.Semaphore(THREADS)
 
     def wake(self, who):
         if who is not None:

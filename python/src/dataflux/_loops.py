@@ -6,6 +6,7 @@ until its record comes: freeing it before waits, and an event loop must not.
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import sys
 from struct import Struct
@@ -18,6 +19,7 @@ from ._library import Size, byref, library
 from ._wait import new_queue, tags
 
 BATCH = 64  # records that are taken at a time
+THREADS = 40  # that an event loop uses at a time: each has a queue, and so a descriptor
 AGAIN = 0.05  # seconds after which a thread that has not stopped is told again
 _CATCH_UP = 1000  # milliseconds that the last counts of a call may take to be known
 iter_unpack = Struct(RECORD).iter_unpack
@@ -54,8 +56,8 @@ class Loop:
     # within(tag, seconds), whether it came in that time;
     # settled(tag), the same, which being cancelled does not end; readable(fd); turn(seconds), which
     # lets other tasks run; shielded(function, limit), which a task that is cancelled can await;
-    # bell(), an event, and what sets it from any thread; silent(event, stop), which calls stop()
-    # until it is set, and which being cancelled does not end.
+    # threads, one of so many for an `async with`; bell(), an event, and what sets it from any thread;
+    # silent(event, stop), which calls stop() until it is set, and which being cancelled does not end.
 
     def drain(self):
         """Hands out records that are there, at most a batch; the descriptor stays readable as long
@@ -157,21 +159,23 @@ class Loop:
             self.came.pop(tag, None)
 
     async def on_thread(self, function, stop):
-        """What a function gives, which is called on a thread. Cancelled, it calls stop() until the
-        thread has done with it; a coroutine that is being closed cannot wait, and calls it once."""
-        ended, ring = self.bell()
-        outcome = []
-        _threads.use(_on_thread, function, outcome, ring)
-        try:
-            await ended.wait()
-            value, error = outcome[0]
-        except BaseException as why:
-            stop()
-            if not isinstance(why, GeneratorExit):
-                await self.silent(ended, stop)
-            raise
-        finally:
-            outcome.clear()  # an exception has the frame that has it
+        """What a function gives, which is called on one of a few threads. Cancelled, it calls stop() until
+        the thread has done with it; a coroutine that is being closed cannot wait, and calls it once."""
+        async with self.threads:
+            ended, ring = self.bell()
+            outcome, claim = [], _thread.allocate_lock()
+            try:
+                _threads.use(_on_thread, function, outcome, claim, ring)
+                await ended.wait()
+                value, error = outcome[0]
+            except BaseException as why:
+                stop()
+                # Where no thread has begun with it none will.
+                if not (claim.acquire(False) or isinstance(why, GeneratorExit)):
+                    await self.silent(ended, stop)
+                raise
+            finally:
+                outcome.clear()  # an exception has the frame that has it
         try:
             if error is not None:
                 raise error
@@ -218,7 +222,9 @@ class Loop:
         self._free_aside(self.left)
 
 
-def _on_thread(function, outcome, ring):
+def _on_thread(function, outcome, claim, ring):
+    if not claim.acquire(False):
+        return
     try:
         outcome.append((function(), None))
     except BaseException as why:

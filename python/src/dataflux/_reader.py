@@ -48,7 +48,7 @@ class Reading:
         tag = next(_wait.tags)
         self._gone = partial(client._under_way.pop, tag, None)
         # In whatever order they are let go of, the memory is there until the operation is freed.
-        self._operation.lent = lent
+        self._operation.call = lent
         client._under_way[tag] = (self._operation, lent)
         error = ErrorHandle()
         try:
