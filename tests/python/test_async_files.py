@@ -18,6 +18,12 @@ def opened(emulator):
     return partial(dataflux.AsyncClient, **emulator.options)
 
 
+def open_uploads(emulator):
+    """Those of all tests that use this emulator."""
+    counters = emulator.counters()
+    return counters["multipartUploadsOpen"] + counters["resumableUploadsOpen"]
+
+
 def test_a_reader_reads_anywhere(run, opened, bucket):
     bucket.put("x", CONTENT)
 
@@ -83,6 +89,32 @@ def test_a_cancelled_read_lends_the_memory_no_more(run, opened, bucket, emulator
     run(main)
 
 
+@pytest.mark.parametrize("verb", ["read_into_at", "get_ranges", "read_into"])
+def test_a_coroutine_that_is_closed_lends_its_memory_until_the_read_has_ended(opened, bucket, emulator, verb):
+    """It cannot wait for that."""
+    import asyncio
+
+    bucket.put("x", CONTENT)
+
+    async def main():
+        async with opened() as client, await client.reader(bucket("x")) as reader:
+            # So that the end of what is cancelled waits for the file's bytes.
+            emulator.faults({"action": "stall", "where": "in_body", "bodyBytes": 10, "count": 0})
+            before, memory = emulator.answered(), bytearray(len(CONTENT))
+            reading = {"read_into_at": lambda: reader.read_into_at(0, memory),
+                       "get_ranges": lambda: reader.get_ranges([(0, len(CONTENT))], [memory]),
+                       "read_into": lambda: client.read_into(bucket("x"), memory)}[verb]()
+            reading.send(None)
+            await until(lambda: emulator.answered() > before)
+            reading.close()
+            with pytest.raises(BufferError):
+                memory += b"x"
+            await until(lambda: not client._under_way)
+            memory += b"x"
+
+    asyncio.run(main())
+
+
 def test_a_reader_that_is_closed_or_of_nothing_says_so(run, opened, bucket):
     bucket.put("x", b"12345")
 
@@ -139,6 +171,7 @@ def test_a_writer_waits_for_room_and_others_go_on(run, opened, bucket):
 
 def test_an_exception_aborts_a_writer(run, opened, bucket, emulator):
     bucket.put("x", b"before")
+    left = open_uploads(emulator)
 
     async def main():
         async with opened() as client:
@@ -154,8 +187,7 @@ def test_an_exception_aborts_a_writer(run, opened, bucket, emulator):
 
     run(main)
     assert bucket.get("x") == b"before"
-    counters = emulator.counters()
-    assert counters["multipartUploadsOpen"] == counters["resumableUploadsOpen"] == 0
+    assert open_uploads(emulator) == left
 
 
 def test_cancelling_aborts_a_writer(run, opened, bucket, emulator):

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import traceback
 
 import pytest
 
@@ -223,6 +224,68 @@ def test_an_interrupt_between_any_two_bytecodes_ends_a_body_and_lends_nothing_on
         ended.clear()
         number += 1
     assert number > 100
+
+
+LENDING = {
+    "read_into_at": lambda client, url, memory: client.reader(url).read_into_at(0, memory),
+    "get_ranges": lambda client, url, memory: client.reader(url).get_ranges([(0, 10)], [memory]),
+    "read_into": lambda client, url, memory: client.read_into(url, memory),
+    "get_ranges of a client": lambda client, url, memory: client.get_ranges(url, [(0, 10)], into=[memory]),
+    "put": lambda client, url, memory: client.put(url, memory),
+}
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+@pytest.mark.parametrize("verb", LENDING.values(), ids=LENDING)
+def test_an_interrupt_that_is_kept_keeps_no_memory_of_the_callers(client, bucket, verb):
+    """As a debugger or a test's report keeps one, and with it all frames that it came through."""
+    url = bucket("x")
+    bucket.put("x", bytes(10))
+    kept = []
+
+    def call():
+        try:
+            verb(client, url, memory)
+        except KeyboardInterrupt as why:
+            kept.append(why)
+            raise
+
+    number, came = 1, True
+    while came:
+        memory = bytearray(10)
+        came = interrupted_at(number, call, ("_wait.py", "_calls.py", "_driver.py", "_forms.py", "_reader.py",
+                                             "_verbs_reads.py", "_verbs_objects.py", "_ranges.py"))
+        assert free(memory), number
+        kept.clear()
+        number += 1
+    assert number > 100
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited", "ignore::ResourceWarning")
+def test_an_interrupt_that_is_kept_keeps_no_writer_in_use(client, bucket):
+    kept = []
+
+    def write():
+        try:
+            writer.write(b"123")
+        except KeyboardInterrupt as why:
+            kept.append(why)
+            raise
+
+    number, came = 1, True
+    while came:
+        writer = client.writer(bucket("x"))
+        came = interrupted_at(number, write, ("_writer.py", "_wait.py", "_driver.py", "_forms.py"))
+        if writer._lock.locked():
+            # A `with` has steps of its own, between which the interpreter looks for no signal.
+            at = traceback.extract_tb(kept[0].__traceback__)[-2]
+            assert at.line.startswith(("with ", "try:")), at
+        else:
+            writer.abort()
+            assert writer.closed
+        kept.clear()
+        number += 1
+    assert number > 50
 
 
 def test_a_body_that_fails_leaves_no_cycle(client, bucket):

@@ -486,7 +486,7 @@ SLOW = {
 
 
 # Where a thread waits for the library.
-WAITS = {("_wait.py", "_record"), ("_writer.py", "_append"), ("_reader.py", "wait")}
+WAITS = {("_wait.py", "_record"), ("_writer.py", "_write"), ("_reader.py", "wait")}
 
 
 @pytest.mark.parametrize("what", SLOW)

@@ -7,8 +7,8 @@ from functools import wraps
 from ._async_files import AsyncFileVerbs
 from ._calls import Call, watched
 from ._client import Core, Verbs, named_init
+from ._driver import alone
 from ._driver import awaited as run_body
-from ._driver import left
 from ._errors import UnauthenticatedError
 from ._verbs_list import ListStream, list_options
 from ._loops import current
@@ -56,18 +56,19 @@ class AsyncClient(Core, AsyncFileVerbs, Verbs):
 
     _plain = ("metrics", "prometheus")  # they do not wait
 
-    async def _run(self, work, progress=None, told=None):
-        try:
-            if told is not None:
-                watched(work, progress, *told)
-            if isinstance(work, Call):
-                return await self._made(work)
-            return await run_body(self._made, work)
-        except BaseException:
-            left(work)
-            raise
+    def _run(self, work, progress=None, told=None):
+        """A coroutine that makes a call, or runs a body, and gives what comes of it."""
+        if told is not None:
+            watched(work, progress, *told)
+        return run_body(self._made, alone(work) if isinstance(work, Call) else work)
 
-    async def _made(self, call):
+    def _made(self, call):
+        """Makes a call: what a task awaits."""
+        if self._opened is not None and self._options.source is None:
+            return current().run(self, call)  # each coroutine around another costs
+        return self._made_with_tokens(call)
+
+    async def _made_with_tokens(self, call):
         loop = current()
         if self._opened is None:
             await loop.in_thread(self._handle)

@@ -70,10 +70,10 @@ class Call:
     def ended(self):
         """Lets go of what was lent, once the operation is free: a traceback that somebody keeps must
         not keep it."""
-        lent, self.lent = self.lent, None
-        release = getattr(lent, "release", None)
+        release = getattr(self.lent, "release", None)
         if release is not None:
             release()
+        self.lent = None
 
     def left(self):
         """An exception has come out of whatever was to make it. Where it was never begun, nobody else

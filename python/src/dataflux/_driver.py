@@ -34,6 +34,11 @@ class Body:
         self._body.close()
 
 
+async def alone(call):
+    """The body of one call."""
+    return await call
+
+
 def left(work):
     """An exception has come out of whatever was to make a call, or to run a body."""
     if isinstance(work, Call):
@@ -42,52 +47,58 @@ def left(work):
         work.close()
 
 
+# Both keep a failure in a list: a variable would have the frame that has it. Most bodies end at their first
+# step or their second, so no Body is made for them.
+
+
 def run(make, body):
     """Runs a body on this thread, and gives what it returns. make(call) -> its value."""
-    failed, value = [], None  # as in Body, without what its calls would cost
     try:
+        try:
+            call = body.send(None)
+        except StopIteration as end:
+            return end.value
+        failed = []
         while True:
-            call = None
+            value = None
             try:
-                call = body.throw(failed.pop()) if failed else body.send(value)
-                value = None
                 if not isinstance(call, Call):
                     raise RuntimeError("a body has waited for an event loop, and was run without one")
                 value = make(call)
-            except BaseException as why:
-                if body.cr_frame is None:
-                    # Of a body that goes on, it is of what has made the call, such as a caller's progress.
-                    if isinstance(why, StopIteration):
-                        return why.value
-                    raise
+            except BaseException as why:  # the body's: it may go on
                 failed.append(why)
                 if isinstance(call, Call):
                     call.left()
+            try:
+                call = body.throw(failed.pop()) if failed else body.send(value)
+            except StopIteration as end:
+                return end.value
     finally:
         body.close()
 
 
 async def awaited(make, body):
     """Runs a body in a task, and gives what it returns. make(call): a coroutine that gives its value."""
-    steps = Body(body)
     try:
+        try:
+            call = body.send(None)
+        except StopIteration as end:
+            return end.value
+        failed = []
         while True:
-            call = None
+            value = None
             try:
-                call = steps.step()
-                if isinstance(call, Call):
-                    steps.value = await make(call)
-                else:
-                    steps.value = await _Awaited(call)
+                value = await (make(call) if isinstance(call, Call) else _Awaited(call))
             except BaseException as why:
-                if not steps.fails(why):
-                    if isinstance(why, StopIteration):
-                        return why.value
-                    raise
+                failed.append(why)
                 if isinstance(call, Call):
                     call.left()
+            try:
+                call = body.throw(failed.pop()) if failed else body.send(value)
+            except StopIteration as end:
+                return end.value
     finally:
-        steps.close()
+        body.close()
 
 
 class _Awaited:

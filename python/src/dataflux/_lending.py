@@ -43,8 +43,7 @@ class Lending:
         Returns, Raises: as Writer.write().
         """
         writer = self._writer
-        writer._enter()
-        try:
+        with writer._entered():
             lent = Lent(buffer, "buffer")
             written, whole = 0, False
             try:
@@ -57,8 +56,6 @@ class Lending:
                     writer.spoil("a write failed or was interrupted")
             self._take_back(0)
             return lent.size
-        finally:
-            writer._lock.release()
 
     def _lend(self, lent, at, owner):
         tag, taken, error = next(tags), Size(), ErrorHandle()

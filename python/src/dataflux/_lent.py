@@ -46,12 +46,14 @@ class Lent:
     for one, refuses to change its size (BufferError) until then.
 
     address, size   of the memory
+    call            that it is lent to, where it is lent to one: once begun, that one's end releases it, and
+                    not the end of its `with`, for a task that is being closed cannot wait
     """
 
-    __slots__ = ("address", "size", "_view")
+    __slots__ = ("address", "size", "call", "_view")
 
     def __init__(self, source, argument="data", writable=False):
-        self._view = None
+        self.call = self._view = None
         view = _Unfilled()
         # Where memory was short, what was made has none: it must not be released.
         view.__class__ = _View
@@ -69,21 +71,25 @@ class Lent:
         self.address = view.buf
         self.size = view.len
         # Names of fields stand between colons.
-        if view.format and any(b"O" in part for part in view.format.split(b":")[::2]):
+        shape = view.format
+        if shape and b"O" in shape and any(b"O" in part for part in shape.split(b":")[::2]):
             self.release()
             raise TypeError(f"{argument}: it holds Python objects, and no bytes")
 
     def release(self):
         """The memory is the caller's alone again. Again does nothing."""
-        view, self._view = self._view, None
-        if view is not None:
-            _release(view)
+        # In this order, should an interrupt come between them: released again it is passed over.
+        if self._view is not None:
+            _release(self._view)
+            self._view = None
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.release()
+        call, self.call = self.call, None
+        if call is None or not call.begun:
+            self.release()
 
 
 def new_bytes(size):

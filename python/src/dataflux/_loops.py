@@ -85,10 +85,13 @@ class Loop:
         """Records were taken from the queue, and not yet gone through: an exception came between."""
         return self._number.value != 0
 
-    async def run(self, client, call):
-        """Makes a call and gives its value."""
+    def run(self, client, call):
+        """Makes a call and gives its value: a coroutine."""
         if call.watch is None:
-            return await self._run_one(client, call, None, 0)
+            return self._run_one(client, call, None, 0)
+        return self._run_telling(client, call)
+
+    async def _run_telling(self, client, call):
         telling = client._telling(call)
         try:
             value = await self._run_one(client, call, telling.tick, telling.every)

@@ -29,26 +29,28 @@ class Columns:
 
 
 class Ranges:
-    """What was asked for, and the memory that it is read into, lent until release()."""
+    """What was asked for, and the memory that it is read into, lent until release(); as of Lent."""
 
-    __slots__ = ("_rows", "_made", "_lent")
+    __slots__ = ("_rows", "_made", "_lent", "call")
 
-    def __init__(self, ranges, into):
-        self._rows = rows = [_range_of(each) for each in _each(ranges, "ranges")]
-        self._lent = []
-        self._made = [] if into is None else None
+    __enter__, __exit__ = Lent.__enter__, Lent.__exit__
+
+    def __init__(self, ranges):
+        self._rows = [_range_of(each) for each in _each(ranges, "ranges")]
+        self._made, self._lent = [], []
+        self.call = None
+
+    def lend(self, into):
+        """Memory for each, which is read into. Without it, and for None, it is read into new bytes."""
         if into is None:
             return
-        try:
-            for i, memory in enumerate(_each(into, "into")):
-                self._lent.append(Lent(memory, f"into[{i}]", writable=True))
-            sizes = [lent.size for lent in self._lent]
-            if sizes != [size for _, size in rows]:
-                raise ValueError("into: as many buffers as there are ranges are needed, of their "
-                                 f"sizes, and not {len(sizes)} of {sizes[:10]} bytes")
-        except BaseException:
-            self.release()
-            raise
+        self._made = None
+        for i, memory in enumerate(_each(into, "into")):
+            self._lent.append(Lent(memory, f"into[{i}]", writable=True))
+        sizes = [lent.size for lent in self._lent]
+        if sizes != [size for _, size in self._rows]:
+            raise ValueError("into: as many buffers as there are ranges are needed, of their "
+                             f"sizes, and not {len(sizes)} of {sizes[:10]} bytes")
 
     def _make(self, there):
         """Memory for each, of an object of so many bytes. What it has not gets none, however long:
@@ -62,18 +64,15 @@ class Ranges:
     def read(self, reader):
         """The Call that reads them by a handle of a reader. It gives the bytes of each, or None
         where they were read into memory of the caller's."""
-        try:
-            if self._made is None:
-                into = [lent.address for lent in self._lent]
-            else:
-                into = self._make(library.reader_size(reader))
-            columns = Columns(self._rows, into)
-        except BaseException:
-            self.release()
-            raise
-        return Call(lambda client, queue, tag, out, err:
-                    columns.read(reader, queue, tag, out, err),
-                    lambda operation, record: self._made, self)
+        if self._made is None:
+            into = [lent.address for lent in self._lent]
+        else:
+            into = self._make(library.reader_size(reader))
+        columns = Columns(self._rows, into)
+        self.call = Call(lambda client, queue, tag, out, err:
+                         columns.read(reader, queue, tag, out, err),
+                         lambda operation, record: self._made, self)
+        return self.call
 
     def release(self):
         """The memory is the caller's alone again."""

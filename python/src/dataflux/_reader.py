@@ -99,6 +99,10 @@ class _Body:
     def _opening(self):
         return opening(*self._of, *self._options)
 
+    def _there(self):
+        """The library's reader where it is open, as it is for nearly every read; else None."""
+        return self._reader if self._opened_by == _wait._process else None
+
     async def _opened(self):
         """The library's reader, opened when it is first wanted: of a forked child, and of a pickle,
         again."""
@@ -152,7 +156,7 @@ class _Body:
         Raises: what the service says; DataLossError where bytes are not those that were written.
         """
         offset, size = count_of(offset, "offset"), count_of(size, "size")
-        reader = await self._opened()
+        reader = self._there() or await self._opened()
         size = max(0, min(size, self._size - offset))
         if size == 0:
             return b""
@@ -173,14 +177,13 @@ class _Body:
             cancelled ends when the buffer is in use no more.
         """
         offset = count_of(offset, "offset")
-        reader = await self._opened()
-        lent = Lent(buffer, "buffer", writable=True)
-        size = max(0, min(lent.size, self._size - offset))
-        if size:
-            await self._filling(reader, offset, lent.address, size, lent)
-        else:
-            lent.release()
-        return size
+        reader = self._there() or await self._opened()
+        with Lent(buffer, "buffer", writable=True) as lent:
+            size = max(0, min(lent.size, self._size - offset))
+            if size:
+                lent.call = self._filling(reader, offset, lent.address, size, lent)
+                await lent.call
+            return size
 
     async def _get_ranges(self, ranges: Iterable[tuple[int, int]],
                           into: Sequence[Buffer] | None = None) -> list[bytes] | None:
@@ -194,9 +197,11 @@ class _Body:
         Raises: Error with status "out_of_range" where a range ends behind the object, before
             anything is read. The first failure ends the call.
         """
-        reader = await self._opened()
-        found: list[bytes] | None = await Ranges(ranges, into).read(reader)
-        return found
+        reader = self._there() or await self._opened()
+        with Ranges(ranges) as wanted:
+            wanted.lend(into)
+            found: list[bytes] | None = await wanted.read(reader)
+            return found
 
     def close(self) -> None:
         """Lets go of it. Reads that are under way go on. Again it does nothing."""

@@ -128,10 +128,8 @@ class SetCalls:
                 raise TypeError(f"records: texts are needed, and not a {type(record).__name__}")
             texts.append(record.encode())
         name = None if last is None else name_of(last, "last")
-        lent = Lent(data, "data")
         array = (ctypes.c_char_p * len(texts))(*texts)
-        options = struct("set_commit_options", records=addressof(array), record_count=len(texts),
-                         last=name, data=lent.address, size=lent.size,
+        options = struct("set_commit_options", records=addressof(array), record_count=len(texts), last=name,
                          kms_key_name=None if kms_key_name is None else name_of(kms_key_name, "kms_key_name"))
         bucket = self._bucket.decode()
 
@@ -142,10 +140,12 @@ class SetCalls:
                                 replaced=removed(bucket, known["replaced"]))
 
         options.kept = array
-        found: CommittedSet = await Call(
-            lambda client, queue, tag, out, err: library.set_commit(
+        with Lent(data, "data") as lent:
+            options.data, options.size = lent.address, lent.size
+            lent.call = Call(lambda client, queue, tag, out, err: library.set_commit(
                 self._usable(), byref(options), queue, tag, out, err), finish, lent)
-        return found
+            found: CommittedSet = await lent.call
+            return found
 
     async def _begin_over(self) -> str:
         """Begins a save over the set: the same state below the same prefix again, with nothing

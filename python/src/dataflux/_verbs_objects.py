@@ -50,6 +50,12 @@ async def _unless_missing(call, value):
         return value
 
 
+async def _put(options, data, beside):
+    with Lent(data, "data") as lent:
+        lent.call = Call(calling("put", byref(options), lent.address, lent.size, beside), _object, lent)
+        return await lent.call
+
+
 # Of ATTRIBUTES what patch() changes.
 _CHANGED = tuple(name for name in ATTRIBUTES if name not in ("storage_class", "kms_key_name"))
 
@@ -136,9 +142,7 @@ class ObjectVerbs:
         when = conditions(how)
         options = _target(url, timeout, when, "url")
         beside = attributes(**how)
-        lent = Lent(data, "data")
-        return self._run(Call(calling("put", byref(options), lent.address, lent.size,
-                                      beside and byref(beside)), _object, lent))
+        return self._run(_put(options, data, beside and byref(beside)))
 
     def delete(self, url: Place, *, missing_ok: bool = False, generation: int = 0,
                timeout: float | None = None, **how: Unpack[Conditions]) -> None:

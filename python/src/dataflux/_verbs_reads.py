@@ -66,13 +66,22 @@ def _piece(options, offset, size):
 
 async def _of_one(opening, ranges, into):
     """Ranges of an object that is opened for them."""
-    wanted = Ranges(ranges, into)
-    try:
-        reader = await opening
-    except BaseException:
-        wanted.release()
-        raise
-    return await wanted.read(reader)
+    with Ranges(ranges) as wanted:
+        wanted.lend(into)
+        return await wanted.read(await opening)
+
+
+async def _filled(options, offset, buffer):
+    """Reads into memory of the caller's."""
+    with Lent(buffer, "buffer", writable=True) as lent:
+        size = lent.size
+        if size and offset + size < 2**63:
+            lent.call = _into(options, offset, lent.address, size, None, lent)
+            await lent.call
+            return size
+    range_of(offset, size, "offset")
+    await _nothing(options, None)
+    return 0
 
 
 class ReadVerbs:
@@ -124,14 +133,7 @@ class ReadVerbs:
         """
         offset = count_of(offset, "offset")
         options = object_options(object_place(url), generation, timeout)
-        lent = Lent(buffer, "buffer", writable=True)
-        size = lent.size
-        if size == 0 or offset + size >= 2**63:
-            lent.release()
-            range_of(offset, size, "offset")
-            return self._run(_nothing(options, 0))
-        return self._run(_into(options, offset, lent.address, size,
-                               lambda operation, record: size, lent))
+        return self._run(_filled(options, offset, buffer))
 
     if TYPE_CHECKING:
         @overload

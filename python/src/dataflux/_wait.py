@@ -15,7 +15,7 @@ from . import _driver
 from ._abi import RECORD_END
 from ._calls import FLAGS, INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, TAG, Call, failure, \
     returned, watched
-from ._driver import Body, left
+from ._driver import Body, alone, left
 from ._errors import Error, UnauthenticatedError, taken
 from ._handles import ErrorHandle, OperationHandle, QueueHandle
 from ._library import Size, byref, library, method
@@ -165,24 +165,28 @@ def _run_one(client, call, tick, every):
     under_way = client._under_way
     record = None
     try:
-        under_way[tag] = (operation, call)
-        call.start(client._handle(), queue, tag, operation)
-        record = _record(queue, buffer, number, tag, tick,
-                         -1 if tick is None else int(every * 1e9))
-        if record[STATUS]:
-            raise failure(queue, record)
-        return call.value(operation, record)
-    finally:
         try:
+            under_way[tag] = (operation, call)
+            call.start(client._handle(), queue, tag, operation)
+            record = _record(queue, buffer, number, tag, tick,
+                             -1 if tick is None else int(every * 1e9))
+            if record[STATUS]:
+                raise failure(queue, record)
+            return call.value(operation, record)
+        finally:
             # Cancels what has not ended, and waits: memory that was lent is the caller's again.
             operation.free()
             _give_back(slab)
             call.ended()
             operation.call = None
             idle.append(parts)
-        finally:
-            # An interrupt may have come before the operation was freed: its end frees it.
-            under_way.pop(tag, None)
+    except BaseException:
+        # An interrupt may have come in between: a traceback that is kept must not keep what was lent.
+        operation.free()
+        call.ended()
+        raise
+    finally:
+        under_way.pop(tag, None)
 
 
 class Blocking:
@@ -291,7 +295,7 @@ def run_all(client, works, count, tell=None, at_once=64):
         while left:
             ended = []
             for number, work in islice(numbered, at_once - len(together.calls)):
-                body = Body(_alone(work) if isinstance(work, Call) else work)
+                body = Body(alone(work) if isinstance(work, Call) else work)
                 ended.append(together.go_on(number, body))
             ended = list(filter(None, ended)) or list(filter(None, [together.next()]))
             for number, outcome in ended:
@@ -302,7 +306,3 @@ def run_all(client, works, count, tell=None, at_once=64):
         return outcomes
     finally:
         together.close()
-
-
-async def _alone(call):
-    return await call

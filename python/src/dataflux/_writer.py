@@ -173,14 +173,16 @@ class _Body:
         self._free()
         _writers.discard(self)
 
-    def _enter(self):
+    def _entered(self):
         self._usable()
-        self._take()
+        return self._taken()
 
-    def _take(self):
-        if not self._lock.acquire(False):
+    def _taken(self):
+        """For a `with`, which no interrupt comes in front of: that this thread or task alone uses it."""
+        if self._lock.locked():
             raise PreconditionError(f"{self.url}: another {self._who} uses the writer; one at a time "
                                     "does")
+        return self._lock
 
     async def _write(self, buffer: Buffer) -> int:
         """Appends bytes. Waits for room while all of the client's upload_memory is in use.
@@ -192,33 +194,24 @@ class _Body:
         Raises: what an earlier part has failed with, too. After it, and after a KeyboardInterrupt or
             a cancellation, the writer can only be aborted.
         """
-        self._enter()
-        try:
-            with Lent(buffer, "buffer") as lent:
-                await self._append(lent)
-                return lent.size
-        finally:
-            self._lock.release()
-
-    async def _append(self, lent):
-        written, size, number = 0, lent.size, Size()
-        whole = False
-        try:
-            while written < size:
-                error = ErrorHandle()
-                step = min(size - written, self._step)
-                status = library.writer_write(self._writer, lent.address + written, step, self._patience,
-                                              byref(number), byref(error))
-                written += number.value
-                self._position += number.value
-                if status and status != _abi.INTERRUPTED:
-                    self._client._checked(status, error)
-                if written < size:
-                    await self._room(number.value == step)
-            whole = True
-        finally:
-            if not whole:
-                self.spoil(f"a write failed or was {self._cut}")
+        with self._entered(), Lent(buffer, "buffer") as lent:
+            written, whole, size, number = 0, False, lent.size, Size()
+            try:
+                while written < size:
+                    error, step = ErrorHandle(), min(size - written, self._step)
+                    status = library.writer_write(self._writer, lent.address + written, step,
+                                                  self._patience, byref(number), byref(error))
+                    written += number.value
+                    self._position += number.value
+                    if status and status != _abi.INTERRUPTED:
+                        self._client._checked(status, error)
+                    if written < size:
+                        await self._room(number.value == step)
+                whole = True
+                return size
+            finally:
+                if not whole:
+                    self.spoil(f"a write failed or was {self._cut}")
 
     async def _room(self, there):
         """Between two parts of what is written; waits for room, unless it is there."""
@@ -233,8 +226,7 @@ class _Body:
             `outcome_unknown` may have been carried out, as a whole; so may one of a task that is
             cancelled.
         """
-        self._enter()
-        try:
+        with self._entered():
             end = "aborted"  # it is over, whatever comes of it
             try:
                 self._object = await Call(
@@ -244,8 +236,6 @@ class _Body:
                 return self._object
             finally:
                 self._end(end)
-        finally:
-            self._lock.release()
 
     async def _abort(self) -> None:
         """Gives up and removes what was sent: what was there before stays. After a commit, and
@@ -255,15 +245,12 @@ class _Body:
         """
         if self.closed or self.forked:
             return
-        self._take()
-        try:
+        with self._taken():
             try:
                 await Call(lambda client, queue, tag, out, err:
                            library.writer_abort(self._writer, queue, tag, out, err))
             finally:
                 self._end("aborted")
-        finally:
-            self._lock.release()
 
     def __reduce__(self):
         raise TypeError("a writer belongs to its process, and cannot be pickled")
