@@ -96,6 +96,35 @@ def test_a_limit_that_passes_is_a_timeout(emulator, bucket, client):
         client.stat(bucket("x"), timeout=0.05)
     assert type(raised.value) is dataflux.DeadlineError
     assert raised.value.errno == errno.ETIMEDOUT
+    assert str(raised.value).endswith("; allow more time (timeout)")
+
+
+@pytest.mark.parametrize("read", [
+    lambda client, bucket, folder: client.get(bucket("x/1")),
+    lambda client, bucket, folder: client.download(bucket("x/1"), folder / "one"),
+    lambda client, bucket, folder: client.download_folder(bucket("x"), folder)])
+def test_what_is_damaged_says_what_to_do(emulator, bucket, client, tmp_path, read):
+    bucket.put("x/1", b"12345")
+    bucket.put("x/2", b"12345")
+    emulator.faults({"verb": "objects.media", "object": "x/1", "action": "flip_byte", "count": 0})
+    with pytest.raises(dataflux.DataLossError) as raised:
+        read(client, bucket, tmp_path)
+    assert raised.value.bucket == bucket.name and bucket("x/1") in str(raised.value)
+    assert str(raised.value).endswith("; read it again, and where it stays so write the object anew")
+
+
+def test_failures_of_several_kinds_are_of_none(emulator, bucket, client, tmp_path):
+    """Whoever passes over what is missing passes over nothing else."""
+    for name in "12":
+        bucket.put("x/" + name, b"12345")
+    emulator.faults({"verb": "objects.media", "object": "x/1", "action": "refuse", "status": 404,
+                     "count": 0},
+                    {"verb": "objects.media", "object": "x/2", "action": "refuse", "status": 403,
+                     "count": 0})
+    for most in (1, 2):
+        with pytest.raises(dataflux.Error) as raised:
+            client.download_folder(bucket("x"), tmp_path, max_failures=most)
+        assert type(raised.value) is dataflux.Error and raised.value.report.failed == 2
 
 
 def written(client, place):

@@ -46,7 +46,8 @@ class AsyncClient(Core, AsyncFileVerbs, Verbs):
         async with dataflux.AsyncClient() as client:
             known = await client.stat("gs://bucket/name")
 
-    Nothing is begun before the coroutine is awaited, or made a task of. Cancelling the task cancels
+    Nothing is begun before the coroutine is awaited, or made a task of: a bad argument is told then,
+    too. list_batches() and get_many() tell it at once. Cancelling the task cancels
     the call. What was lent memory, such as read_into(), ends when the memory is in use no more,
     which takes milliseconds; other calls end at once.
 

@@ -20,9 +20,9 @@ from ._handles import cancel
 from ._lent import Lent
 from ._loops import aside, current
 from ._place import count_of
-from ._reader import AsyncReader, Reader
+from ._reader import AsyncReader, OfReader, Reader
 from ._wait import Blocking
-from ._writer import Guard, abort_in_task, not_committed
+from ._writer import Guard, OfWriter, abort_in_task, not_committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class _FileOfText(_File):
     read1 = FileReader.read
 
 
-class AsyncReadFile(AsyncFile):
+class AsyncReadFile(OfReader, AsyncFile):
     """What files of tasks have that are read. One task at a time uses one.
 
     A call is answered in place where the file has what it asks for; else it runs on a thread. One that
@@ -231,16 +231,6 @@ class AsyncReadFile(AsyncFile):
         self._user = _nobody          # of tasks: a weak reference to the use of one
         self._one = allocate_lock()   # of threads: one whose task is gone may be there still
         self._closed = False
-
-    @property
-    def url(self) -> str:
-        """gs://bucket/name"""
-        return self._reader.url
-
-    @property
-    def generation(self) -> int:
-        """Of the object: what is read is of this one alone."""
-        return self._reader.generation
 
     @property
     def closed(self) -> bool:
@@ -553,28 +543,13 @@ def _whence(whence):
 # -- Writing: an AsyncWriter, whose calls wait for room and block nobody ---------------------------
 
 
-class AsyncWrittenFile(AsyncFile):
+class AsyncWrittenFile(OfWriter, AsyncFile):
     """What files of tasks have that are written: see AsyncFileWriter."""
 
     def __init__(self, writer: AsyncWriter, mode: str = "wb") -> None:
         self.mode = mode
         self._writer = writer
         self._guard = Guard()
-
-    @property
-    def url(self) -> str:
-        """gs://bucket/name"""
-        return self._writer.url
-
-    @property
-    def object(self) -> Object | None:
-        """What is known of the object once it is committed, as stat() gives it; None before."""
-        return self._writer.object
-
-    @property
-    def generation(self) -> int:
-        """Of the object once it is committed; 0 before."""
-        return self._writer.generation
 
     @property
     def closed(self) -> bool:

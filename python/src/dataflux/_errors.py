@@ -260,7 +260,17 @@ def taken(error):
     status = library.status_name(library.error_status(error)).decode()
     text = library.error_text(error).decode("utf-8", "replace")
     error.free()
-    if status == "unavailable" and fields["http_status"]:  # of all else the library says what to do
-        late = "no time for another attempt" in fields["message"]
-        text += "; try again later, or allow more " + ("time (timeout)" if late else "attempts (max_attempts)")
-    return of_status(status, text, **fields)
+    return of_status(status, advised(text, status, fields["http_status"]), **fields)
+
+
+def advised(text, status, http_status=0):
+    """The text of a failure, and what to do, in Python's names. Of all else the library says it."""
+    if status == "unavailable" and http_status:
+        late = "no time for another attempt" in text
+        return text + "; try again later, or allow more " + ("time (timeout)" if late else
+                                                             "attempts (max_attempts)")
+    if status == "deadline_exceeded" and "timeout" in text:
+        return text + "; allow more time (timeout)"
+    if status == "data_loss" and " in objects.media of " in text:
+        return text + "; read it again, and where it stays so write the object anew"
+    return text

@@ -7,7 +7,7 @@ from errno import EINVAL
 
 from ._ahead import Ahead
 from ._lent import Lent, new_bytes
-from ._reader import Reader
+from ._reader import OfReader, Reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class RawReader(io.RawIOBase):
                 super().close()
 
 
-class FileReader(io.BufferedReader):
+class FileReader(OfReader, io.BufferedReader):
     """An object opened for reading, as open() gives it: whatever reads a binary file reads this.
 
     It has one generation of the object. Reads in sequence are read ahead; long ones go straight into
@@ -114,19 +114,9 @@ class FileReader(io.BufferedReader):
         self._reader = reader
 
     @property
-    def url(self) -> str:
-        """gs://bucket/name"""
-        return self._reader.url
-
-    @property
     def size(self) -> int:
         """Bytes of the object."""
         return self._reader.size
-
-    @property
-    def generation(self) -> int:
-        """Of the object: what is read is of this one alone."""
-        return self._reader.generation
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Reads a range, wherever the file is; as Reader.read_at()."""

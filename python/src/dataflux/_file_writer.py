@@ -6,7 +6,7 @@ import io
 from weakref import ref
 
 from ._lent import Lent
-from ._writer import Guard, Writer, abort_quietly, not_committed
+from ._writer import Guard, OfWriter, Writer, abort_quietly, not_committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class _RawWriter(io.RawIOBase):
         abort_quietly(self.writer)
 
 
-class FileWriter(io.BufferedWriter):
+class FileWriter(OfWriter, io.BufferedWriter):
     """An object opened for writing, as open() gives it: whatever writes a binary file in order
     writes this. It tells where it is, and cannot seek.
 
@@ -85,21 +85,6 @@ class FileWriter(io.BufferedWriter):
         raw = _RawWriter(writer, mode)
         super().__init__(raw, _BUFFER)
         del raw.tell
-
-    @property
-    def url(self) -> str:
-        """gs://bucket/name"""
-        return self._writer.url
-
-    @property
-    def object(self) -> Object | None:
-        """What is known of the object once it is committed, as stat() gives it; None before."""
-        return self._writer.object
-
-    @property
-    def generation(self) -> int:
-        """Of the object once it is committed; 0 before."""
-        return self._writer.generation
 
     def write(self, data: Buffer) -> int:
         """Appends bytes, all of them, and gives their number. Waits for room while all of the

@@ -77,6 +77,22 @@ class Reading:
     __del__ = method(methodcaller("_gone"))
 
 
+class OfReader:
+    """What a file knows of the reader that it stands on, its `_reader`."""
+
+    _reader: _Body
+
+    @property
+    def url(self) -> str:
+        """gs://bucket/name"""
+        return self._reader.url
+
+    @property
+    def generation(self) -> int:
+        """Of the object: what is read is of this one alone."""
+        return self._reader.generation
+
+
 class _Body:
     """What both readers are: their state, and their verbs, each written once.
 
@@ -154,6 +170,7 @@ class _Body:
             size: bytes; fewer come where the object ends before.
 
         Raises: what the service says; DataLossError where bytes are not those that were written.
+        Threads, tasks: any number at once.
         """
         offset, size = count_of(offset, "offset"), count_of(size, "size")
         reader = self._there() or await self._opened()
@@ -175,6 +192,7 @@ class _Body:
         Returns: the number of bytes, fewer than there is room for where the object ends before.
         Raises: as read_at(). After a failure the content of the buffer is undefined. A task that is
             cancelled ends when the buffer is in use no more.
+        Threads, tasks: any number at once.
         """
         offset = count_of(offset, "offset")
         reader = self._there() or await self._opened()
@@ -195,7 +213,9 @@ class _Body:
 
         Returns: the bytes of each, in the order of `ranges`; None with `into`.
         Raises: Error with status "out_of_range" where a range ends behind the object, before
-            anything is read. The first failure ends the call.
+            anything is read. The first failure ends the call. A task that is cancelled ends when the
+            buffers are in use no more.
+        Threads, tasks: any number at once.
         """
         reader = self._there() or await self._opened()
         with Ranges(ranges) as wanted:

@@ -115,7 +115,8 @@ class SetCalls:
             kms_key_name: by which it and the manifest are encrypted; None = the bucket's default.
 
         Raises: DataLossError where a member is missing or has changed; AlreadyExistsError where the
-            set is committed already. After a failure it is not committed.
+            set is committed already. After a failure it is not committed. A task that is cancelled has
+            committed all or nothing.
         """
         import ctypes
 

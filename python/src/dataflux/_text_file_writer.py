@@ -5,19 +5,19 @@ from __future__ import annotations
 import io
 
 from ._file_writer import FileWriter
-from ._writer import abort_quietly
+from ._writer import OfWriter, abort_quietly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._object import Object
 
 
-class TextFileWriter(io.TextIOWrapper):
+class TextFileWriter(OfWriter, io.TextIOWrapper):
     """An object opened for writing text. It commits and aborts as FileWriter does."""
 
     def __init__(self, file: FileWriter, encoding: str | None, errors: str | None,
                  newline: str | None) -> None:
-        self._file = file
+        self._file, self._writer = file, file._writer
         # A TextIOWrapper tells where it is, and begins UTF-16 and UTF-32 with their mark, only where
         # it finds that it could seek.
         file.raw.asked_by_text = True
@@ -25,39 +25,27 @@ class TextFileWriter(io.TextIOWrapper):
         file.raw.asked_by_text = False
 
     @property
-    def url(self) -> str:
-        """gs://bucket/name"""
-        return self._file.url
-
-    @property
     def name(self) -> str:
         """gs://bucket/name"""
-        return self._file.url
-
-    @property
-    def object(self) -> Object | None:
-        """What is known of the object once it is committed, as stat() gives it; None before."""
-        return self._file.object
-
-    @property
-    def generation(self) -> int:
-        """Of the object once it is committed; 0 before."""
-        return self._file.generation
+        return self.url
 
     def write(self, text: str) -> int:
         """Appends characters, and gives their number."""
-        if self._file._writer.forked:
-            self._file._writer._usable()  # a forked child's buffer would be lost when it closes the file
+        if self._writer.forked:
+            self._writer._usable()  # a forked child's buffer would be lost when it closes the file
         return super().write(text)
 
     def commit(self) -> Object:
         """As FileWriter.commit()."""
+        return self._flushed(self._file.commit)
+
+    def _flushed(self, end):
         try:
             self.flush()
         except BaseException:
             abort_quietly(self._file)
             raise
-        return self._file.commit()
+        return end()
 
     def abort(self) -> None:
         """As FileWriter.abort()."""
@@ -65,7 +53,7 @@ class TextFileWriter(io.TextIOWrapper):
 
     def close(self) -> None:
         """As FileWriter.close()."""
-        if self.closed or self._file._writer.forked:
+        if self.closed or self._writer.forked:
             return
         if self._file._guard.passing() is None:
             self.commit()

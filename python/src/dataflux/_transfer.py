@@ -6,7 +6,7 @@ import os
 
 from ._attributes import ATTRIBUTES, CONDITIONS, attributes, taken
 from ._calls import Call, calling, json_of
-from ._errors import Error, of_status
+from ._errors import Error, advised, of_status
 from ._library import addressof, byref, library, struct
 from ._object import Object, conditions
 from ._place import check_local, count_of, flag_of, nanoseconds, object_place, one_of, prefix_place
@@ -68,7 +68,7 @@ def _failure(bucket, known):
         fields["path"] = os.fsdecode(b64decode(known["path_base64"]))
     elif "path" in known:
         fields["path"] = known["path"]
-    return of_status(name, known["text"], **fields)
+    return of_status(name, advised(known["text"], name), **fields)
 
 
 def _report_of(kind, bucket, on_error):
@@ -82,9 +82,15 @@ def _report_of(kind, bucket, on_error):
         if report.failed and on_error != "return":
             first = report.failures[0]
             many = "1 name has" if report.failed == 1 else f"{report.failed} names have"
-            raise Error(f"{many} failed, and the others are done: see the `report` of this error. "
-                        f"The first: {first}", status=first.status, bucket=bucket,
-                        report=report) from first
+            text = (f"{many} failed, and the others are done: see the `report` of this error. The first: "
+                    f"{first}")
+            # Whoever passes over one kind passes over none of another.
+            alike = report.failed == len(report.failures) == [
+                each.status for each in report.failures].count(first.status)
+            fields = {"status": first.status, "bucket": bucket, "report": report}
+            if report.failed == 1:
+                fields.update(object=first.object, path=first.path)
+            raise (type(first) if alike else Error)(text, **fields) from first
         return report
 
     return finish
@@ -199,8 +205,8 @@ class TransferVerbs:
             dry_run: nothing is changed; the report says what would be.
             delete_extra: in the end objects that no file stands for are removed; none is when
                 something failed, or the source is empty.
-            on_error: "raise" an Error in the end, whose `report` is this call's; "return" the report
-                only, whose `failed` says how many.
+            on_error: "raise" an Error in the end, of the kind of the failures where they are of one, whose
+                `report` is this call's; "return" the report only, whose `failed` says how many.
             max_failures: how many the report names; all are counted.
             progress: see TransferVerbs; in bytes. timeout: seconds.
 
@@ -255,8 +261,8 @@ class TransferVerbs:
             dry_run: nothing is removed; the report says what would be.
             whole_bucket: the prefix may be empty. Without it that is a ValueError, since an empty
                 variable would remove everything.
-            on_error: "raise" an Error in the end, whose `report` is this call's; "return" the report
-                only, whose `failed` says how many.
+            on_error: "raise" an Error in the end, of the kind of the failures where they are of one, whose
+                `report` is this call's; "return" the report only, whose `failed` says how many.
             max_failures: how many the report names; all are counted.
             progress: see TransferVerbs; in objects. timeout: seconds.
 

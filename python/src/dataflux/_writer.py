@@ -80,6 +80,27 @@ def not_committed(url, why):
                   RuntimeWarning, stacklevel=3)
 
 
+class OfWriter:
+    """What a file knows of the writer that it stands on, its `_writer`."""
+
+    _writer: _Body
+
+    @property
+    def url(self) -> str:
+        """gs://bucket/name"""
+        return self._writer.url
+
+    @property
+    def object(self) -> Object | None:
+        """What is known of the object once it is committed, as stat() gives it; None before."""
+        return self._writer.object
+
+    @property
+    def generation(self) -> int:
+        """Of the object once it is committed; 0 before."""
+        return self._writer.generation
+
+
 class _Body:
     """What both writers are: their state, and their verbs, each written once.
 

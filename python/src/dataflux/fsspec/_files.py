@@ -201,12 +201,7 @@ class HeldText(TextFileWriter):
 
     def commit(self):
         """Sends all that was written; the file below it is what makes the object."""
-        try:
-            self.flush()
-        except BaseException:
-            abort_quietly(self._file)
-            raise
-        self._file._ended()
+        self._flushed(self._file._ended)
 
 
 def writer_of(fs, kind, path, mode, how):
