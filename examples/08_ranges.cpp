@@ -41,7 +41,7 @@ int main(int argc, char** argv) try {
                                    one.sink);
   }
 
-  dataflux::codec::crc32c_accumulator whole;
+  dataflux::crc32c_accumulator whole;
   for (auto& one : pieces) {
     const auto summary = one.read.take().value();
     whole.append({summary.crc32c, summary.bytes});

@@ -28,7 +28,7 @@ dataflux::result<dataflux::object_metadata> finish(gcs::client& client,
     dataflux::resumable_chunk_request request{
         .session = session, .offset = sent, .data = data.subspan(sent, size), .last = last};
     // The service compares it before it makes the object.
-    if (last) request.crc32c = dataflux::codec::crc32c(data);
+    if (last) request.crc32c = dataflux::crc32c(data);
     auto progress = client.run(request);
     if (!progress) return std::move(progress).error();
     if (progress->object) return std::move(*progress->object);
@@ -72,7 +72,7 @@ int main(int argc, char** argv) try {
 
   const auto object = finish(*client, session, data, sent).value();
   std::printf("%llu bytes, %s\n", static_cast<unsigned long long>(object.size),
-              object.crc32c == dataflux::codec::crc32c(data) ? "checked" : "not checked");
+              object.crc32c == dataflux::crc32c(data) ? "checked" : "not checked");
 } catch (const dataflux::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

@@ -30,11 +30,11 @@ int main(int argc, char** argv) try {
   options.transport.ca_file = variable("CA_FILE");
 
   if (kind == "file" && argc > 3) {
-    options.credentials = dataflux::auth::load_credentials_file(argv[3]).value();
+    options.credentials = dataflux::load_credentials_file(argv[3]).value();
   } else if (kind == "anonymous") {
-    options.credentials = dataflux::auth::make_anonymous_credentials();
+    options.credentials = dataflux::make_anonymous_credentials();
   } else {
-    options.credentials = dataflux::auth::find_default_credentials().value().credentials;
+    options.credentials = dataflux::find_default_credentials().value().credentials;
   }
   const auto client = dataflux::gcs::client::create(options).value();
 

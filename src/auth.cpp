@@ -1,3 +1,4 @@
+#include <dataflux/auth/impl/access_token.ipp>
 #include <dataflux/auth/impl/anonymous.ipp>
 #include <dataflux/auth/impl/authorized_user.ipp>
 #include <dataflux/auth/impl/compute_engine.ipp>

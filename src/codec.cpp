@@ -6,7 +6,7 @@
 #include <dataflux/codec/impl/percent.ipp>
 #include <dataflux/codec/impl/plain_json.ipp>
 #include <dataflux/codec/impl/plain_list.ipp>
-#include <dataflux/codec/impl/rfc3339.ipp>
 #include <dataflux/codec/impl/secrets.ipp>
+#include <dataflux/codec/impl/timestamp.ipp>
 #include <dataflux/codec/impl/utf8.ipp>
 #include <dataflux/codec/impl/xml.ipp>

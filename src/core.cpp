@@ -2,6 +2,6 @@
 #include <dataflux/impl/byte_sink.ipp>
 #include <dataflux/impl/collecting_sink.ipp>
 #include <dataflux/impl/error.ipp>
-#include <dataflux/impl/fork_generation.ipp>
 #include <dataflux/impl/latency_histogram.ipp>
 #include <dataflux/impl/observer.ipp>
+#include <dataflux/impl/process_stamp.ipp>

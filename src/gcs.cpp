@@ -16,4 +16,4 @@
 #include <dataflux/gcs/impl/restore_verb.ipp>
 #include <dataflux/gcs/impl/resumable_verbs.ipp>
 
-template struct dataflux::gcs::detail::compiled_verbs<dataflux::gcs::verbs>;
+template struct dataflux::detail::gcs::compiled_verbs<dataflux::detail::gcs::verbs>;

@@ -157,12 +157,12 @@ inline list_outcome list_by_folder(const name_shape& shape, std::uint32_t slots_
         break;
       }
       ++entries;
-      const std::string entry(dataflux::folded(name, f.path, "/"));
+      const std::string entry(dataflux::detail::folded(name, f.path, "/"));
       if (entry == name) {
         ++f.position;
       } else {
         f.found.emplace_back(entry, f.position);
-        f.position = shape.lower_bound(dataflux::after_prefix(entry));
+        f.position = shape.lower_bound(dataflux::detail::after_prefix(entry));
       }
     }
     ++outcome.calls;

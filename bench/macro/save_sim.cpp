@@ -68,7 +68,7 @@ class saving {
   }
 
   void run() {
-    upload_ = std::make_shared<dataflux::object_upload>(
+    upload_ = std::make_shared<dataflux::detail::object_upload>(
         context_,
         dataflux::upload_request{.bucket = "bench", .object = "o", .part_size = rates_.part});
     upload_->open(dataflux::detail::upload_memory::source::producer,
@@ -104,7 +104,7 @@ class saving {
   void filled(std::uint64_t size) {
     sent_ += size;
     const auto bytes = dataflux::bytes_view(body_).first(static_cast<std::size_t>(size));
-    dataflux::upload_piece piece{bytes, dataflux::codec::crc32c(bytes), part_, [] {}};
+    dataflux::detail::upload_piece piece{bytes, dataflux::crc32c(bytes), part_, [] {}};
     if (sent_ < rates_.size) {
       upload_->send(std::move(piece));
       return next();
@@ -120,7 +120,7 @@ class saving {
   dataflux::virtual_scheduler clock_{};
   dataflux::memory_store store_;
   dataflux::transfer_context context_;
-  std::shared_ptr<dataflux::object_upload> upload_{};
+  std::shared_ptr<dataflux::detail::object_upload> upload_{};
   std::uint64_t part_{0};
   std::uint64_t sent_{0};
   std::vector<std::byte> body_{};

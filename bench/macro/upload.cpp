@@ -89,8 +89,8 @@ class uploads {
   /// Tells the server what the object is going to be.
   std::string named(std::uint64_t size) const {
     const auto block = std::as_bytes(memory_).first(bench::block_size);
-    const dataflux::codec::crc32c_accumulator one(dataflux::codec::crc32c(block), block.size());
-    dataflux::codec::crc32c_accumulator all;
+    const dataflux::crc32c_accumulator one(dataflux::crc32c(block), block.size());
+    dataflux::crc32c_accumulator all;
     for (std::uint64_t at = 0; at < size; at += block.size()) all.append(one);
     char text[64];
     std::snprintf(text, sizeof text, "saved-%llx-%x", static_cast<unsigned long long>(size),

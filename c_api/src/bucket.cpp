@@ -13,7 +13,7 @@ namespace dataflux_c {
 namespace {
 
 using dataflux::bucket_metadata;
-using dataflux::codec::json_writer;
+using dataflux::detail::codec::json_writer;
 
 /// With the names and the forms that the service uses.
 void put_bucket(json_writer& w, const bucket_metadata& b) {

@@ -16,7 +16,7 @@ void describe(const dataflux::restored_objects& report, dataflux_record& r) {
   r.size = report.restored;
 }
 std::string json_of(const dataflux::restored_objects& report) {
-  dataflux::codec::json_writer w;
+  dataflux::detail::codec::json_writer w;
   w.begin_object().key("operation").string(report.operation);
   w.key("restored").natural(report.restored);
   w.key("skipped").natural(report.skipped);

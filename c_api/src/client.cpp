@@ -62,8 +62,6 @@ void client_state::close() {
 
 namespace {
 
-namespace auth = dataflux::auth;
-
 result<client_state*> usable_state(const dataflux_client* client) {
   if (auto good = usable(client, "client"); !good) return std::move(good).error();
   if (client->state->closed()) return closed_error("client");
@@ -72,22 +70,22 @@ result<client_state*> usable_state(const dataflux_client* client) {
 
 using ring_ptr = std::shared_ptr<dataflux::event_ring>;
 
-result<auth::credentials_ptr> credentials_of(const dataflux_client_options& o,
-                                             const ring_ptr& ring) {
+result<dataflux::credentials_ptr> credentials_of(const dataflux_client_options& o,
+                                                 const ring_ptr& ring) {
   if (o.credentials != DATAFLUX_CREDENTIALS_FILE && o.credentials_file != nullptr) {
     return error(errc::invalid_argument,
                  "credentials_file is for credentials = DATAFLUX_CREDENTIALS_FILE");
   }
   switch (o.credentials) {
     case DATAFLUX_CREDENTIALS_DEFAULT:
-      return auth::credentials_ptr();
+      return dataflux::credentials_ptr();
     case DATAFLUX_CREDENTIALS_ANONYMOUS:
-      return auth::make_anonymous_credentials();
+      return dataflux::make_anonymous_credentials();
     case DATAFLUX_CREDENTIALS_FILE:
       if (o.credentials_file == nullptr) return missing("credentials_file");
-      return auth::load_credentials_file(o.credentials_file);
+      return dataflux::load_credentials_file(o.credentials_file);
     case DATAFLUX_CREDENTIALS_TOKEN:
-      return auth::make_set_tokens(
+      return dataflux::make_set_tokens(
           ring == nullptr ? std::function<void()>() : [ring] { ring->need_token(); },
           duration_of(o.token_limit_ns));
     default:
@@ -98,10 +96,10 @@ result<auth::credentials_ptr> credentials_of(const dataflux_client_options& o,
 
 /// The same credentials. A client has them to its very end, which may come after that of its
 /// handles, and uses the ring until then: they keep it.
-auth::credentials_ptr keeping(const ring_ptr& ring, auth::credentials_ptr credentials) {
+dataflux::credentials_ptr keeping(const ring_ptr& ring, dataflux::credentials_ptr credentials) {
   if (ring == nullptr) return credentials;
-  const auth::credentials* const same = credentials.get();
-  using both = std::pair<auth::credentials_ptr, ring_ptr>;
+  const dataflux::credentials* const same = credentials.get();
+  using both = std::pair<dataflux::credentials_ptr, ring_ptr>;
   return {std::make_shared<both>(std::move(credentials), ring), same};
 }
 
@@ -189,7 +187,7 @@ dataflux_status dataflux_client_set_token(dataflux_client* client, const char* t
     if (!state) return state.error();
     if (token == nullptr) return missing("token");
     using std::chrono::system_clock;
-    dataflux::auth::access_token given{token, system_clock::time_point::max()};
+    dataflux::access_token given{token, system_clock::time_point::max()};
     if (expires_ns != 0) {
       given.expires = system_clock::time_point(
           std::chrono::duration_cast<system_clock::duration>(std::chrono::nanoseconds(expires_ns)));

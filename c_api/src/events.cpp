@@ -22,7 +22,7 @@ constexpr std::size_t most_events = 4096;
 
 constexpr std::array<std::string_view, 4> level_names{"debug", "info", "warning", "error"};
 
-void write_event(dataflux::codec::json_writer& w, const dataflux::observed_event& e) {
+void write_event(dataflux::detail::codec::json_writer& w, const dataflux::observed_event& e) {
   using dataflux::event_kind;
   using std::chrono::duration_cast;
   using std::chrono::nanoseconds;
@@ -49,7 +49,7 @@ void write_event(dataflux::codec::json_writer& w, const dataflux::observed_event
 std::string lines_of(const std::vector<dataflux::observed_event>& events) {
   std::string lines;
   for (const dataflux::observed_event& e : events) {
-    dataflux::codec::json_writer w(std::move(lines));
+    dataflux::detail::codec::json_writer w(std::move(lines));
     write_event(w, e);
     lines = std::move(w).take();
     lines += '\n';
@@ -119,7 +119,7 @@ class event_stream final : public queue_member {
 
   dataflux_record record_of(const std::vector<dataflux::observed_event>& events) const {
     const std::string lines = lines_of(events);
-    dataflux::shared_bytes memory = client_->context.state()->slabs.allocate(lines.size());
+    dataflux::detail::shared_bytes memory = client_->context.state()->slabs.allocate(lines.size());
     std::memcpy(memory.data(), lines.data(), lines.size());
     dataflux_record r{};
     r.tag = tag_;

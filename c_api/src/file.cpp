@@ -20,7 +20,7 @@ void describe(const dataflux::downloaded_file& file, dataflux_record& r) {
   if (file.verified) r.flags |= DATAFLUX_RECORD_VERIFIED;
 }
 std::string json_of(const dataflux::downloaded_file& file) {
-  dataflux::codec::json_writer w;
+  dataflux::detail::codec::json_writer w;
   w.begin_object();
   w.key("bytes").natural(file.bytes);
   w.key("object_size").natural(file.object_size);
@@ -42,7 +42,7 @@ void describe(const dataflux::uploaded_file& file, dataflux_record& r) {
 }
 std::string json_of(const dataflux::uploaded_file& file) {
   const dataflux::committed_object& made = file.made;
-  dataflux::codec::json_writer w;
+  dataflux::detail::codec::json_writer w;
   w.begin_object();
   write_object(w.key("object"), made.object);
   w.key("upload_path").string(dataflux::to_string(made.path));

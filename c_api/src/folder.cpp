@@ -15,7 +15,7 @@ namespace dataflux_c {
 
 namespace {
 
-using dataflux::codec::json_writer;
+using dataflux::detail::codec::json_writer;
 
 /// What all reports on names have.
 template <class Report>
@@ -28,7 +28,8 @@ void write_name(json_writer& w, const dataflux::copy_failure& failure) {
   const std::string shown = utf8_of(failure.path);
   w.key("path").string(shown);
   if (shown == failure.path) return;
-  w.key("path_base64").string(dataflux::codec::encode_base64(dataflux::as_bytes(failure.path)));
+  w.key("path_base64")
+      .string(dataflux::detail::codec::encode_base64(dataflux::as_bytes(failure.path)));
 }
 void write_name(json_writer& w, const dataflux::failed_removal& failure) {
   w.key("object").string(utf8_of(failure.name));

@@ -9,7 +9,7 @@
 namespace dataflux_c {
 
 std::string utf8_of(std::string_view text) {
-  using dataflux::codec::is_valid_utf8;
+  using dataflux::detail::codec::is_valid_utf8;
   if (is_valid_utf8(text)) return std::string(text);
   std::string out;
   while (!text.empty()) {
@@ -24,7 +24,7 @@ std::string utf8_of(std::string_view text) {
   return out;
 }
 
-void write_error(dataflux::codec::json_writer& w, const dataflux::error& why) {
+void write_error(dataflux::detail::codec::json_writer& w, const dataflux::error& why) {
   w.key("status").integer(static_cast<std::int64_t>(why.code()));
   w.key("text").string(utf8_of(why.to_string()));
 }

@@ -12,6 +12,6 @@ namespace dataflux_c {
 std::string utf8_of(std::string_view text);
 
 /// "status" and "text" of an error, into an object that is begun.
-void write_error(dataflux::codec::json_writer& w, const dataflux::error& why);
+void write_error(dataflux::detail::codec::json_writer& w, const dataflux::error& why);
 
 }  // namespace dataflux_c

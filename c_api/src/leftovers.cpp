@@ -43,7 +43,8 @@ const char* name_of(leftover_verdict verdict) noexcept {
   return "failed";
 }
 
-void put_row(dataflux::codec::json_writer& w, const leftover& row, dataflux::timestamp now) {
+void put_row(dataflux::detail::codec::json_writer& w, const leftover& row,
+             dataflux::timestamp now) {
   w.begin_object();
   w.key("kind").string(name_of(row.kind)).key("verdict").string(name_of(row.verdict));
   w.key("target").string(row.target).key("whole_target").boolean(row.whole_target);
@@ -73,7 +74,7 @@ class leftovers_operation final : public typed_operation<dataflux::leftovers_rep
   std::string make_json() const override {
     const auto now = std::chrono::time_point_cast<dataflux::timestamp::duration>(
         std::chrono::system_clock::now());
-    dataflux::codec::json_writer w;
+    dataflux::detail::codec::json_writer w;
     w.begin_object();
     w.key("stale").natural(value_->stale).key("stale_bytes").natural(value_->stale_bytes);
     w.key("young").natural(value_->young).key("foreign").natural(value_->foreign);

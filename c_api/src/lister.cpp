@@ -95,7 +95,7 @@ class lister_state final : public queue_member {
     std::scoped_lock lock(mutex_);
     if (!ready_) return error(errc::failed_precondition, "no batch is there: wait for its record");
     ready_->objects.sort_by_name();
-    dataflux::codec::json_writer w;
+    dataflux::detail::codec::json_writer w;
     w.begin_object();
     put_prefixes(w, ready_->prefixes);
     w.end_object();
@@ -110,7 +110,7 @@ class lister_state final : public queue_member {
   }
   std::string summary() {
     std::scoped_lock lock(mutex_);
-    dataflux::codec::json_writer w;
+    dataflux::detail::codec::json_writer w;
     w.begin_object();
     put_summary(w, pages_->summary());
     w.end_object();

@@ -8,7 +8,7 @@
 
 namespace dataflux_c {
 
-using dataflux::codec::json_writer;
+using dataflux::detail::codec::json_writer;
 
 result<dataflux::fast_list_request> request_of(const dataflux_list_options* given) {
   const auto known = options_of(given);
@@ -63,7 +63,7 @@ void put_summary(json_writer& w, const dataflux::list_summary& s) {
   w.key("storage_class").natural(storage_class).key("regex").natural(regex);
   w.end_object();
   w.key("missing").begin_array();
-  for (const dataflux::name_range& each : s.missing) {
+  for (const dataflux::detail::name_range& each : s.missing) {
     w.begin_object().key("start").string(each.start).key("end").string(each.end).end_object();
   }
   w.end_array();

@@ -25,8 +25,9 @@ struct listed {
 
 result<dataflux::fast_list_request> request_of(const dataflux_list_options* given);
 /// The members of a summary, into an object that is begun.
-void put_summary(dataflux::codec::json_writer& w, const dataflux::list_summary& summary);
-void put_prefixes(dataflux::codec::json_writer& w, const std::vector<std::string>& prefixes);
+void put_summary(dataflux::detail::codec::json_writer& w, const dataflux::list_summary& summary);
+void put_prefixes(dataflux::detail::codec::json_writer& w,
+                  const std::vector<std::string>& prefixes);
 /// `description`: of all of it.
 listed listed_of(dataflux::listing all, bool versions,
                  std::optional<dataflux::manifest_description> description);

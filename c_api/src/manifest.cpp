@@ -62,7 +62,7 @@ void describe(const dataflux::shared_list_summary& done, dataflux_record& r) {
   r.size = done.objects;
 }
 std::string json_of(const dataflux::shared_list_summary& done) {
-  dataflux::codec::json_writer w;
+  dataflux::detail::codec::json_writer w;
   w.begin_object().key("objects").natural(done.objects).key("tasks").natural(done.tasks);
   w.key("own_objects").natural(done.own_objects).key("own_tasks").natural(done.own_tasks);
   w.key("calls").natural(done.calls).end_object();
@@ -95,8 +95,8 @@ result<place> place_of(const dataflux_manifest_options* given) {
 template <class Done, class Step>
 void with_disk(std::stop_token stop, Done done, Step step) {
   const auto kept = std::make_shared<Done>(std::move(done));
-  auto begun =
-      dataflux::run_file_step([stop = std::move(stop), kept, step = std::move(step)]() mutable {
+  auto begun = dataflux::detail::run_file_step(
+      [stop = std::move(stop), kept, step = std::move(step)]() mutable {
         if (!stop.stop_requested()) return step(std::move(*kept));
         (*kept)(error(errc::cancelled, "the caller asked to stop"));
       });
@@ -114,7 +114,7 @@ dataflux::operation<T> submit_with_disk(Work work) {
 
 std::string text_about(const manifest& m) {
   const dataflux::manifest_description& d = m.description();
-  dataflux::codec::json_writer w;
+  dataflux::detail::codec::json_writer w;
   w.begin_object();
   w.key("bucket").string(d.bucket).key("prefix").string(d.prefix);
   w.key("start_offset").string(d.start_offset).key("end_offset").string(d.end_offset);

@@ -9,7 +9,7 @@
 
 namespace dataflux_c {
 
-void write_object(dataflux::codec::json_writer& w, const dataflux::object_metadata& o) {
+void write_object(dataflux::detail::codec::json_writer& w, const dataflux::object_metadata& o) {
   const auto text = [&w](const char* name, const std::string& value) {
     if (!value.empty()) w.key(name).string(value);
   };
@@ -22,7 +22,7 @@ void write_object(dataflux::codec::json_writer& w, const dataflux::object_metada
   w.key("size").decimal_string(static_cast<std::int64_t>(o.size));
   w.key("generation").decimal_string(o.generation);
   if (o.metageneration != 0) w.key("metageneration").decimal_string(o.metageneration);
-  if (o.crc32c) w.key("crc32c").string(dataflux::codec::encode_crc32c(*o.crc32c).view());
+  if (o.crc32c) w.key("crc32c").string(dataflux::encode_crc32c(*o.crc32c).view());
   text("md5Hash", o.md5_hash);
   text("etag", o.etag);
   text("contentType", o.content_type);
@@ -45,7 +45,7 @@ void write_object(dataflux::codec::json_writer& w, const dataflux::object_metada
 }
 
 std::string json_of(const dataflux::object_metadata& o) {
-  dataflux::codec::json_writer w;
+  dataflux::detail::codec::json_writer w;
   write_object(w, o);
   return std::move(w).take();
 }

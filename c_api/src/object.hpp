@@ -16,7 +16,7 @@
 namespace dataflux_c {
 
 /// With the names and the forms that the service uses, as a value.
-void write_object(dataflux::codec::json_writer& w, const dataflux::object_metadata& o);
+void write_object(dataflux::detail::codec::json_writer& w, const dataflux::object_metadata& o);
 std::string json_of(const dataflux::object_metadata& o);
 result<dataflux::preconditions> conditions_of(const dataflux_conditions* given);
 result<dataflux::object_attributes> attributes_of(const dataflux_attributes* given);

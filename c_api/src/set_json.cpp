@@ -12,7 +12,7 @@ namespace dataflux_c {
 
 namespace {
 
-using dataflux::codec::json_writer;
+using dataflux::detail::codec::json_writer;
 
 void decimal(json_writer& w, std::string_view name, std::uint64_t value) {
   w.key(name).decimal_string(static_cast<std::int64_t>(value));
@@ -45,7 +45,7 @@ std::string json_of(const dataflux::checkpoint_set_reader& set) {
     w.begin_object().key("name").string(member.name);
     decimal(w, "size", member.size);
     w.key("generation").decimal_string(member.generation);
-    w.key("crc32c").string(dataflux::codec::encode_crc32c(member.crc32c).view()).end_object();
+    w.key("crc32c").string(dataflux::encode_crc32c(member.crc32c).view()).end_object();
   }
   w.end_array();
   if (!set.passed_over().empty()) {

@@ -80,7 +80,7 @@ std::string commit_operation::make_json() const {
   std::string json = "{\"object\":" + json_of(value_->object);
   const auto text = [&json](const char* name, std::string_view value) {
     json.append(",\"").append(name).append("\":");
-    dataflux::codec::append_json_string(json, value);
+    dataflux::detail::codec::append_json_string(json, value);
   };
   text("path", to_string(value_->path));
   text("mode", to_string(value_->mode));

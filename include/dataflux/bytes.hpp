@@ -84,7 +84,7 @@ class byte_range {
 };
 
 namespace detail {
-/// Private: what is wrong with a range that is not valid(): which number of it, and its limit.
+/// What is wrong with a range that is not valid(): which number of it, and its limit.
 error range_error(const byte_range& range);
 }  // namespace detail
 

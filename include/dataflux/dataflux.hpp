@@ -7,7 +7,7 @@
 /// |---|---|
 /// | gcs::client: reaches the service | auth/credentials.hpp; any verb by start() or run() |
 /// | transfer_context: its connections and memory | options: memory caps, requests in flight |
-/// | fast_list(): lists a prefix | fast_lister, list_filter, save_manifest(), refresh_manifest() |
+/// | fast_list(): lists a prefix | fast_lister, list_filter, save_manifest(), list_shared() |
 /// | getter: reads very many objects | ranges, options of a stream |
 /// | get_one(): reads one object | read_text(), read_bytes() for small ones; download_file() |
 /// | checkpoint_writer: saves | checkpoint_set for many processes; upload_file() |

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
-#include <dataflux/detail/latency_histogram.hpp>
 #include <dataflux/error.hpp>
+#include <dataflux/latency_histogram.hpp>
 
 #include <atomic>
 #include <cstddef>

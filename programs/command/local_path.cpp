@@ -32,7 +32,7 @@ bool has_bytes(const std::string& path, links how, std::uint64_t size, std::uint
   bool same = ::fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode) &&
               static_cast<std::uint64_t>(facts.st_size) == size;
   std::vector<std::byte> memory(std::size_t{256} << 10U);
-  dataflux::codec::crc32c_accumulator all;
+  dataflux::crc32c_accumulator all;
   while (same && all.length() < size) {
     const auto got = ::read(descriptor, memory.data(), memory.size());
     if (got < 0 && errno == EINTR) continue;

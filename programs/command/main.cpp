@@ -28,7 +28,7 @@ dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const cli::comm
                                         .observer = &notice};
   // Plain HTTP is what emulators speak; no credentials go there.
   options.emulator = asked.endpoint.starts_with("http://");
-  if (asked.anonymous) options.credentials = dataflux::auth::make_anonymous_credentials();
+  if (asked.anonymous) options.credentials = dataflux::make_anonymous_credentials();
   return dataflux::gcs::client::create(std::move(options));
 }
 

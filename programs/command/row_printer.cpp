@@ -61,7 +61,7 @@ void row_printer::object(const dataflux::object_row& row,
     out_ += R"(,"size":)" + std::to_string(row.size);
     out_ += R"(,"generation":)" + json_text(std::to_string(row.generation));
     if (row.crc32c) {
-      out_ += R"(,"crc32c":)" + json_text(dataflux::codec::encode_crc32c(*row.crc32c).view());
+      out_ += R"(,"crc32c":)" + json_text(dataflux::encode_crc32c(*row.crc32c).view());
     }
     if (created) out_ += R"(,"created":)" + json_text(dataflux::to_string(*created));
     out_ += '}';

@@ -23,7 +23,7 @@ void print_object(const dataflux::object_metadata& object) {
   print("generation", std::to_string(object.generation));
   print("metageneration", std::to_string(object.metageneration));
   if (object.crc32c) {
-    print("crc32c", std::string(dataflux::codec::encode_crc32c(*object.crc32c).view()));
+    print("crc32c", std::string(dataflux::encode_crc32c(*object.crc32c).view()));
   }
   print("md5", object.md5_hash);
   print("content type", object.content_type);

@@ -95,7 +95,7 @@ result<void> copy_slices(const dataflux::transfer_context& transfers,
   }
   dataflux::getter slices(transfers, {.bucket = object.bucket, .limits = {.stop = stop}},
                           slices_of(object, wanted, transfers.options().slice));
-  dataflux::codec::crc32c_accumulator whole;
+  dataflux::crc32c_accumulator whole;
   while (true) {
     const auto slice = slices.next();
     if (!slice) return slice.error();

@@ -47,8 +47,8 @@ void patch_custom(object_metadata& metadata, const json_value& given) {
 /// It can be set and moved forward, never back and never taken away (protocol.md 1.2).
 void check_custom_time(const std::string& before, const std::string& now) {
   if (now == before) return;
-  const auto later = parse_rfc3339(now);
-  const auto earlier = parse_rfc3339(before);
+  const auto later = parse_timestamp(now);
+  const auto earlier = parse_timestamp(before);
   if (!now.empty() && !later) throw invalid_argument("Invalid value for customTime");
   if (!before.empty() && (now.empty() || (earlier && *later < *earlier))) {
     throw invalid_argument("Custom time cannot be removed or set to an earlier time.");

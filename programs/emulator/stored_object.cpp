@@ -87,13 +87,13 @@ std::optional<std::chrono::system_clock::time_point> parse_http_date(std::string
 
 std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view text) {
   constexpr std::int64_t most = 9'000'000'000;  // of the year 2255
-  const auto parsed = parse_rfc3339(text);
+  const auto parsed = parse_timestamp(text);
   if (!parsed || parsed->first > most || parsed->first < -most) return std::nullopt;
   return std::chrono::system_clock::time_point{std::chrono::seconds(parsed->first) +
                                                std::chrono::nanoseconds(parsed->second)};
 }
 
-std::optional<std::pair<std::int64_t, std::int64_t>> parse_rfc3339(std::string_view text) {
+std::optional<std::pair<std::int64_t, std::int64_t>> parse_timestamp(std::string_view text) {
   std::tm parts{};
   const std::string whole{text};
   const char* at = ::strptime(whole.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);

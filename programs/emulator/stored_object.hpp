@@ -121,6 +121,6 @@ std::optional<std::chrono::system_clock::time_point> parse_http_date(std::string
 std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view text);
 /// Seconds since 1970 and nanoseconds, of any year and offset; empty optional for a text of another
 /// form.
-std::optional<std::pair<std::int64_t, std::int64_t>> parse_rfc3339(std::string_view text);
+std::optional<std::pair<std::int64_t, std::int64_t>> parse_timestamp(std::string_view text);
 
 }  // namespace emulator

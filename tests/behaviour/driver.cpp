@@ -312,9 +312,9 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const std::string token = argv[2];
   player library(dataflux::gcs::client::create(
-                     {.credentials = dataflux::auth::make_token_provider(
-                          [token]() -> dataflux::result<dataflux::auth::access_token> {
-                            return dataflux::auth::access_token{
+                     {.credentials = dataflux::make_token_provider(
+                          [token]() -> dataflux::result<dataflux::access_token> {
+                            return dataflux::access_token{
                                 token, std::chrono::system_clock::now() + std::chrono::hours(1)};
                           }),
                       .endpoint = argv[1],

@@ -76,7 +76,7 @@ inline std::string of_sum(std::uint64_t size, std::uint32_t sum) {
   return " " + std::to_string(size) + " " + shown;
 }
 inline std::string known(dataflux::bytes_view read) {
-  return of_sum(read.size(), dataflux::codec::crc32c(read));
+  return of_sum(read.size(), dataflux::crc32c(read));
 }
 inline std::string of_object(const dataflux::object_metadata& made) {
   return of_sum(made.size, made.crc32c.value_or(0));

@@ -60,9 +60,7 @@ struct files {
   dataflux_upload_file_options up{};
 };
 
-std::uint32_t crc_of(std::string_view body) {
-  return dataflux::codec::crc32c(dataflux::as_bytes(body));
-}
+std::uint32_t crc_of(std::string_view body) { return dataflux::crc32c(dataflux::as_bytes(body)); }
 
 }  // namespace
 

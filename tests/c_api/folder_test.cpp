@@ -148,7 +148,7 @@ TEST_CASE("dataflux_upload_folder: names that fail are counted, and the first on
   json = json_of(op);
   CHECK(has(json, "bad \xef\xbf\xbd"));
   const std::string path = (up.folder.path / "bad \xff").string();
-  const std::string exact = dataflux::codec::encode_base64(dataflux::as_bytes(path));
+  const std::string exact = dataflux::detail::codec::encode_base64(dataflux::as_bytes(path));
   CHECK(has(json, R"("path_base64":")" + exact + "\""));
   // None where "path" is exact already.
   CHECK(json.find("path_base64") == json.rfind("path_base64"));

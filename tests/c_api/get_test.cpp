@@ -91,7 +91,7 @@ TEST_CASE("dataflux_get: whole objects of any size", "[c_api]") {
     CHECK(r.status == DATAFLUX_OK);
     CHECK(r.generation > 0);
     CHECK(r.flags == (DATAFLUX_RECORD_END | DATAFLUX_RECORD_VERIFIED));
-    CHECK(r.crc32c == dataflux::codec::crc32c(dataflux::as_bytes(std::string_view(body))));
+    CHECK(r.crc32c == dataflux::crc32c(dataflux::as_bytes(std::string_view(body))));
     CHECK((bytes_of(r) == body));
     void* memory = nullptr;
     std::uint64_t all = 0;

@@ -71,9 +71,7 @@ struct stuck {
   writer_ptr writer{};
 };
 
-std::uint32_t crc_of(std::string_view bytes) {
-  return dataflux::codec::crc32c(dataflux::as_bytes(bytes));
-}
+std::uint32_t crc_of(std::string_view bytes) { return dataflux::crc32c(dataflux::as_bytes(bytes)); }
 
 }  // namespace
 

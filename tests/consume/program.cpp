@@ -19,7 +19,7 @@ void expect(bool holds, const char* what) {
 
 int main() {
   const std::string digits = "123456789";
-  const std::uint32_t crc = dataflux::codec::crc32c(dataflux::as_bytes(digits));
+  const std::uint32_t crc = dataflux::crc32c(dataflux::as_bytes(digits));
   expect(crc == 0xE3069283, "crc32c");
 
   dataflux::virtual_thread clock;

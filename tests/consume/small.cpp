@@ -16,7 +16,7 @@
 
 int main() {
   const std::string digits = "123456789";
-  bool holds = dataflux::codec::crc32c(dataflux::as_bytes(digits)) == 0xE3069283;  // by ISA-L
+  bool holds = dataflux::crc32c(dataflux::as_bytes(digits)) == 0xE3069283;  // by ISA-L
   holds = holds && curl_version() != nullptr && EVP_sha256() != nullptr && TLS_method() != nullptr;
   holds = holds && pugi::xml_document().load_string("<a/>");
   simdjson::dom::parser parser;

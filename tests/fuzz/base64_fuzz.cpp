@@ -3,7 +3,7 @@
 #include <fuzz/base64_fuzz.hpp>
 #include <fuzz/require.hpp>
 
-namespace codec = dataflux::codec;
+namespace codec = dataflux::detail::codec;
 
 void fuzz_base64(std::span<const std::byte> input) {
   const std::string_view text = dataflux::as_text(input);

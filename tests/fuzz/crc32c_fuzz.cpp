@@ -3,8 +3,6 @@
 #include <fuzz/crc32c_fuzz.hpp>
 #include <fuzz/require.hpp>
 
-namespace codec = dataflux::codec;
-
 namespace {
 
 std::uint32_t by_division(std::span<const std::byte> bytes) {
@@ -20,20 +18,20 @@ std::uint32_t by_division(std::span<const std::byte> bytes) {
 
 void fuzz_crc32c(std::span<const std::byte> input) {
   const std::uint32_t whole = by_division(input);
-  require(codec::crc32c(input) == whole);
-  require(codec::decode_crc32c(codec::encode_crc32c(whole).view()) == whole);
+  require(dataflux::crc32c(input) == whole);
+  require(dataflux::decode_crc32c(dataflux::encode_crc32c(whole).view()) == whole);
 
   const std::size_t cut = input.empty() ? 0 : static_cast<std::size_t>(input[0]) % input.size();
   const auto head = input.first(cut);
   const auto tail = input.subspan(cut);
-  const std::uint32_t a = codec::crc32c(head);
-  const std::uint32_t b = codec::crc32c(tail);
-  require(codec::crc32c_extend(a, tail) == whole);
-  require(codec::crc32c_combine(a, b, tail.size()) == whole);
-  require(codec::crc32c_subtract_prefix(whole, a, tail.size()) == b);
+  const std::uint32_t a = dataflux::crc32c(head);
+  const std::uint32_t b = dataflux::crc32c(tail);
+  require(dataflux::crc32c_extend(a, tail) == whole);
+  require(dataflux::crc32c_combine(a, b, tail.size()) == whole);
+  require(dataflux::crc32c_subtract_prefix(whole, a, tail.size()) == b);
 
   const std::string_view text = dataflux::as_text(input);
-  if (const auto crc = codec::decode_crc32c(text)) {
-    require(codec::encode_crc32c(*crc).view() == text);
+  if (const auto crc = dataflux::decode_crc32c(text)) {
+    require(dataflux::encode_crc32c(*crc).view() == text);
   }
 }

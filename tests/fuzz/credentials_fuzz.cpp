@@ -5,7 +5,7 @@
 #include <fuzz/credentials_fuzz.hpp>
 #include <fuzz/require.hpp>
 
-namespace auth = dataflux::auth;
+namespace auth = dataflux::detail::auth;
 using dataflux::errc;
 
 namespace {
@@ -22,11 +22,11 @@ class one_file_machine final : public auth::environment {
 };
 
 void check_file(const std::string& text) {
-  const auto loaded = auth::load_credentials_file("/f", {}, one_file_machine{text});
+  const auto loaded = dataflux::load_credentials_file("/f", {}, one_file_machine{text});
   if (loaded) {
     const auto& facts = (*loaded)->facts();
     require(facts.kind == "service_account" || facts.kind == "authorized_user");
-    require(facts.path == "/f" && facts.universe_domain == auth::default_universe);
+    require(facts.path == "/f" && facts.universe_domain == dataflux::default_universe);
     return;
   }
   const errc code = loaded.error().code();
@@ -45,7 +45,7 @@ void check_reply(const std::string& text) {
     reply.status = status;
     reply.body = text;
     const auto step = flow->resume(dataflux::result<auth::http_reply>{std::move(reply)}, moment);
-    if (const auto* token = std::get_if<auth::access_token>(&step)) {
+    if (const auto* token = std::get_if<dataflux::access_token>(&step)) {
       require(status == 200 && !token->value.empty() && token->expires > moment.now);
       for (const char c : token->value) require(c > 0x20 && c < 0x7f);
     } else {
@@ -61,5 +61,5 @@ void fuzz_credentials(std::span<const std::byte> input) {
   const std::string text{dataflux::as_text(input)};
   check_file(text);
   check_reply(text);
-  if (const auto origin = auth::parse_emulator_host(text)) require(!origin->host.empty());
+  if (const auto origin = dataflux::parse_emulator_host(text)) require(!origin->host.empty());
 }

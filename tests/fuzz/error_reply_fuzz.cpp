@@ -8,10 +8,10 @@
 
 namespace {
 
-namespace gcs = dataflux::gcs;
+namespace gcs = dataflux::detail::gcs;
 
 void require_printable(std::string_view text, std::size_t limit) {
-  require(text.size() <= limit && dataflux::codec::is_valid_utf8(text));
+  require(text.size() <= limit && dataflux::detail::codec::is_valid_utf8(text));
   require(std::none_of(text.begin(), text.end(),
                        [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }));
   const std::size_t token = text.find("ya29.");

@@ -10,7 +10,7 @@
 
 namespace {
 
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using http::body_framing;
 
 struct outcome {

@@ -6,7 +6,7 @@
 #include <fuzz/json_fuzz.hpp>
 #include <fuzz/require.hpp>
 
-namespace codec = dataflux::codec;
+namespace codec = dataflux::detail::codec;
 using codec::json_kind;
 
 namespace {

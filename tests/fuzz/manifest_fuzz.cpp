@@ -34,7 +34,7 @@ struct exact_copy {
     return value;
   }
   void seal(std::size_t from, std::size_t count, std::size_t place) {
-    const std::uint32_t crc = dataflux::codec::crc32c(bytes().subspan(from, count));
+    const std::uint32_t crc = dataflux::crc32c(bytes().subspan(from, count));
     std::memcpy(data.get() + place, &crc, sizeof crc);
   }
   bool holds(std::uint64_t from, std::uint64_t count) const {

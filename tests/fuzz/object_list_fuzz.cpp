@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace codec = dataflux::codec;
+namespace codec = dataflux::detail::codec;
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace codec = dataflux::codec;
+namespace codec = dataflux::detail::codec;
 
 void fuzz_percent(std::span<const std::byte> input) {
   const std::string_view text = dataflux::as_text(input);

@@ -9,7 +9,7 @@
 
 inline std::string percent_text(std::string_view text) {
   std::string out;
-  dataflux::codec::append_percent(out, text);
+  dataflux::detail::codec::append_percent(out, text);
   return out;
 }
 

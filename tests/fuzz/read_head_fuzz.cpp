@@ -10,13 +10,13 @@
 namespace {
 
 using dataflux::byte_range;
-using dataflux::gcs::read_cursor;
+using dataflux::detail::gcs::read_cursor;
 
 /// The first byte picks the status; a Content-Length among the lines is also the head's own.
-dataflux::http::reply_head read_script(std::string_view text) {
+dataflux::detail::http::reply_head read_script(std::string_view text) {
   const char status = text.empty() ? '0' : text.front();
   if (!text.empty()) text.remove_prefix(1);
-  std::vector<dataflux::http::reply_head::field> fields;
+  std::vector<dataflux::detail::http::reply_head::field> fields;
   std::optional<std::uint64_t> length;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -29,7 +29,7 @@ dataflux::http::reply_head read_script(std::string_view text) {
     const auto end = std::from_chars(value.data(), value.data() + value.size(), number);
     if (fields.back().name == "Content-Length" && end.ec == std::errc{}) length = number;
   }
-  dataflux::http::reply_head head;
+  dataflux::detail::http::reply_head head;
   head.assign(status == '0'   ? 206
               : status == '1' ? 200
               : status == '2' ? 416
@@ -38,8 +38,8 @@ dataflux::http::reply_head read_script(std::string_view text) {
   return head;
 }
 
-void check(const read_cursor& asked, const dataflux::http::reply_head& head) {
-  const auto read = dataflux::gcs::read_verb::parse_head(asked, head);
+void check(const read_cursor& asked, const dataflux::detail::http::reply_head& head) {
+  const auto read = dataflux::detail::gcs::read_verb::parse_head(asked, head);
   if (!read) {
     require(read.error().code() == dataflux::errc::internal ||
             read.error().code() == dataflux::errc::out_of_range);

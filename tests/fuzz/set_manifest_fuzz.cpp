@@ -1,7 +1,7 @@
 #include <dataflux/bytes.hpp>
 #include <dataflux/checkpoint/checkpoint_set.hpp>
-#include <dataflux/checkpoint/detail/member_record.hpp>
 #include <dataflux/checkpoint/detail/set_manifest.hpp>
+#include <dataflux/checkpoint/member_record.hpp>
 
 #include <fuzz/require.hpp>
 #include <fuzz/set_manifest_fuzz.hpp>

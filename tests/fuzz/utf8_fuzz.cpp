@@ -32,5 +32,5 @@ bool is_valid(std::string_view text) {
 
 void fuzz_utf8(std::span<const std::byte> input) {
   const std::string_view text = dataflux::as_text(input);
-  if (dataflux::codec::is_valid_utf8(text) != is_valid(text)) std::abort();
+  if (dataflux::detail::codec::is_valid_utf8(text) != is_valid(text)) std::abort();
 }

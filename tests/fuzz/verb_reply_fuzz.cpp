@@ -16,7 +16,7 @@
 
 namespace {
 
-namespace gcs = dataflux::gcs;
+namespace gcs = dataflux::detail::gcs;
 
 template <class T>
 void require_error(const dataflux::result<T>& r) {
@@ -120,7 +120,7 @@ void check_endings(const gcs::whole_reply& reply) {
 /// A part's reply is its head: the input as the ETag, and as the checksum.
 void check_part(const gcs::whole_reply& reply) {
   const std::string text{dataflux::as_text(reply.body)};
-  dataflux::http::reply_head head;
+  dataflux::detail::http::reply_head head;
   head.assign(200, {{"ETag", text}, {"x-goog-hash", text}, {"Location", text}}, std::nullopt);
   gcs::reply_facts facts;
   gcs::gather_facts(head, facts);
@@ -132,7 +132,7 @@ void check_part(const gcs::whole_reply& reply) {
 }
 
 void check_redirect(const gcs::whole_reply& reply) {
-  dataflux::http::reply_head head;
+  dataflux::detail::http::reply_head head;
   head.assign(302, {{"Location", dataflux::as_text(reply.body)}}, std::nullopt);
   gcs::reply_facts facts;
   gcs::gather_facts(head, facts);
@@ -155,7 +155,7 @@ void check_sessions(const gcs::whole_reply& reply) {
   static const auto session =
       dataflux::resumable_session::from_url("https://h/x?upload_id=SECRET-42", "bkt", "o").value();
   // The reply's body as the Range of a reply of 308, too.
-  dataflux::http::reply_head head;
+  dataflux::detail::http::reply_head head;
   head.assign(308, {{"Range", dataflux::as_text(reply.body)}}, std::nullopt);
   gcs::chunk_cursor at{.from = 4};
   gcs::resumable_chunk_verb::read_head({}, head, at);

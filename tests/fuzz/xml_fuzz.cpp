@@ -4,7 +4,7 @@
 #include <fuzz/require.hpp>
 #include <fuzz/xml_fuzz.hpp>
 
-namespace codec = dataflux::codec;
+namespace codec = dataflux::detail::codec;
 
 namespace {
 

@@ -14,8 +14,8 @@
 namespace auth_test {
 
 using dataflux::result;
-namespace auth = dataflux::auth;
-namespace http = dataflux::http;
+namespace auth = dataflux::detail::auth;
+namespace http = dataflux::detail::http;
 
 namespace {
 
@@ -33,11 +33,11 @@ std::string fetch(auth::token_cache& cache, http::transport& net) {
 
 struct fixture {
   emulator::server server{};
-  std::shared_ptr<http::curl_transport> net =
-      http::curl_transport::create({.io_threads = 1}).value();
+  std::shared_ptr<dataflux::curl_transport> net =
+      dataflux::curl_transport::create({.io_threads = 1}).value();
 
   /// The emulator's own account, of the given kind.
-  auth::credentials_ptr robot(bool exchange) {
+  dataflux::credentials_ptr robot(bool exchange) {
     return auth::parse_service_account(server.service_account_json(), "robot.json",
                                        {.exchange = exchange})
         .value();
@@ -50,7 +50,7 @@ struct fixture {
 TEST_CASE("auth: every kind of credentials gets a token that the service accepts",
           "[integration]") {
   fixture f;
-  const auto accepted = [&](auth::credentials_ptr credentials) {
+  const auto accepted = [&](dataflux::credentials_ptr credentials) {
     auth::token_cache cache(std::move(credentials), *f.net);
     const std::string token = fetch(cache, *f.net);
     INFO(token);

@@ -140,7 +140,7 @@ TEST_CASE("checkpoint_reader: over a socket, damage is told by its part", "[inte
   std::vector<dataflux::part_checksum> parts;
   for (std::size_t at = 0; at < size; at += 50'000) {
     const auto piece = std::string_view(h.body).substr(at, 50'000);
-    parts.push_back({piece.size(), dataflux::codec::crc32c(dataflux::as_bytes(piece))});
+    parts.push_back({piece.size(), dataflux::crc32c(dataflux::as_bytes(piece))});
   }
   auto reader = h.open(parts);
   h.server.faults().add(

@@ -42,7 +42,7 @@ struct harness {
   }
   std::shared_ptr<gcs::client> make_client() const { return impatient_client(server); }
   member_record put(const std::string& name, const std::string& body) {
-    const std::uint32_t crc = dataflux::codec::crc32c(dataflux::as_bytes(body));
+    const std::uint32_t crc = dataflux::crc32c(dataflux::as_bytes(body));
     return {.name = name,
             .size = body.size(),
             .generation = server.put("bkt", folder + name, body),

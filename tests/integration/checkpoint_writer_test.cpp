@@ -309,14 +309,13 @@ TEST_CASE("checkpoint_writer: all attributes arrive, whichever way", "[checkpoin
     s.server.create_bucket("bkt");
     const transfer_context context(*s.looker, {.upload_memory = 4 * part});
     auto writer = checkpoint_writer::open(
-        context,
-        {.bucket = "bkt",
-         .object = "ckpt/o",
-         .attributes = {.content_type = "application/x-checkpoint",
-                        .metadata = {{"step", "7"}},
-                        .storage_class = "NEARLINE",
-                        .custom_time = dataflux::codec::parse_rfc3339("2026-01-02T03:04:05Z")},
-         .part_size = part});
+        context, {.bucket = "bkt",
+                  .object = "ckpt/o",
+                  .attributes = {.content_type = "application/x-checkpoint",
+                                 .metadata = {{"step", "7"}},
+                                 .storage_class = "NEARLINE",
+                                 .custom_time = dataflux::parse_timestamp("2026-01-02T03:04:05Z")},
+                  .part_size = part});
     REQUIRE(writer);
     REQUIRE(writer->write(as_bytes(std::string_view(large_body()).substr(0, size))));
     REQUIRE(writer->commit());
@@ -324,7 +323,7 @@ TEST_CASE("checkpoint_writer: all attributes arrive, whichever way", "[checkpoin
     CHECK(object.content_type == "application/x-checkpoint");
     CHECK(object.metadata == std::vector<std::pair<std::string, std::string>>{{"step", "7"}});
     CHECK(object.storage_class == "NEARLINE");
-    CHECK(object.custom_time == dataflux::codec::parse_rfc3339("2026-01-02T03:04:05Z"));
+    CHECK(object.custom_time == dataflux::parse_timestamp("2026-01-02T03:04:05Z"));
   }
 }
 

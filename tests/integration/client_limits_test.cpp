@@ -66,8 +66,8 @@ gcs::client_options secured(const emulator::server& server, const authority_file
   gcs::client_options o = quick(server);
   o.emulator = false;
   o.transport.ca_file = ca.path();
-  auto made = dataflux::auth::parse_service_account(server.service_account_json(), "key.json",
-                                                    {.exchange = exchange});
+  auto made = dataflux::detail::auth::parse_service_account(server.service_account_json(),
+                                                            "key.json", {.exchange = exchange});
   REQUIRE(made);
   o.credentials = *made;
   return o;
@@ -89,7 +89,7 @@ TEST_CASE("client: a read resumes at the byte reached, of the same generation", 
   CHECK(got.bytes == bytes);
   CHECK(got.summary->attempts == 4);
   CHECK(got.summary->verified);
-  CHECK(got.summary->crc32c == dataflux::codec::crc32c(dataflux::as_bytes(bytes)));
+  CHECK(got.summary->crc32c == dataflux::crc32c(dataflux::as_bytes(bytes)));
   const auto log = server.log();
   REQUIRE(log.size() == 4);
   for (std::size_t i = 1; i < log.size(); ++i) {
@@ -252,7 +252,8 @@ TEST_CASE("client: credentials from the environment", "[integration]") {
     server.put("environment", "o", "bytes");
     ::setenv("STORAGE_EMULATOR_HOST", server.endpoint().c_str(), 1);
     gcs::client_options o;
-    auto key = dataflux::auth::parse_service_account(server.service_account_json(), "key.json");
+    auto key =
+        dataflux::detail::auth::parse_service_account(server.service_account_json(), "key.json");
     REQUIRE(key);
     o.credentials = *key;
     const auto client = make(o);

@@ -164,7 +164,7 @@ TEST_CASE("event_ring: asks for a token, and a call waits for it", "[integration
   dataflux::completion_queue queue;
   events.notify(queue, 1);
   auto options = quick_options(server, 30s);
-  options.credentials = dataflux::auth::make_set_tokens([&events] { events.need_token(); });
+  options.credentials = dataflux::make_set_tokens([&events] { events.need_token(); });
   options.tokens_to_emulator = true;
   const auto client = gcs::client::create(options).value();
   auto call = client->submit(dataflux::stat_request{.bucket = "data", .object = "o"});

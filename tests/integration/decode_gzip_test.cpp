@@ -70,9 +70,9 @@ TEST_CASE("client: decode_gzip has the service decompress", "[integration]") {
   CHECK(got.summary->decoded);
   CHECK_FALSE(got.summary->verified);
   CHECK(got.summary->bytes == text.size());
-  CHECK(got.summary->crc32c == dataflux::codec::crc32c(dataflux::as_bytes(text)));
+  CHECK(got.summary->crc32c == dataflux::crc32c(dataflux::as_bytes(text)));
   CHECK(got.summary->object_size == packed.size());
-  CHECK(got.summary->object_crc32c == dataflux::codec::crc32c(dataflux::as_bytes(packed)));
+  CHECK(got.summary->object_crc32c == dataflux::crc32c(dataflux::as_bytes(packed)));
 
   // What is not compressed, or must not be touched, comes as it is stored.
   const auto plain = decode(*client, "plain");

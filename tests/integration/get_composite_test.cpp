@@ -54,7 +54,7 @@ struct harness {
       get_request r;
       r.object = name;
       r.object_size = body.size();
-      r.crc32c = dataflux::codec::crc32c(dataflux::as_bytes(body));
+      r.crc32c = dataflux::crc32c(dataflux::as_bytes(body));
       r.generation = server.put("bkt", name, body);
       requests.push_back(r);
       bodies.push_back(std::move(body));
@@ -100,7 +100,7 @@ struct harness {
     server.faults().clear();
     return client
         ->list_page({.bucket = "bkt",
-                     .prefix = std::string(dataflux::composed_objects_prefix),
+                     .prefix = std::string(dataflux::detail::composed_objects_prefix),
                      .versions = true})
         .value()
         .objects.size();

@@ -82,7 +82,7 @@ struct harness {
   }
   bool right(const got_item& item) const {
     return dataflux::as_text(item.bytes) == wanted[item.index] &&
-           item.crc32c == dataflux::codec::crc32c(item.bytes);
+           item.crc32c == dataflux::crc32c(item.bytes);
   }
   /// Reads everything; gives the items that failed.
   std::vector<got_item> read(get_many_request how = {}) {

@@ -117,7 +117,7 @@ void write_checkpoint(gcs::client& client, const std::string& name, const std::s
   auto made = client.run(end);
   REQUIRE(made);
   CHECK(made->size == bytes.size());
-  CHECK(made->crc32c == dataflux::codec::crc32c(dataflux::as_bytes(bytes)));
+  CHECK(made->crc32c == dataflux::crc32c(dataflux::as_bytes(bytes)));
 }
 
 void read_in_ranges(gcs::client& client, const std::string& name, const std::string& bytes) {

@@ -21,10 +21,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using dataflux::errc;
-using dataflux::ranged_read_request;
 using dataflux::ranged_read_summary;
-using dataflux::read_engine;
 using dataflux::result;
+using dataflux::detail::ranged_read_request;
+using dataflux::detail::read_engine;
 namespace fault = emulator::fault;
 namespace gcs = dataflux::gcs;
 
@@ -42,7 +42,8 @@ struct harness {
     client = gcs::client::create(o).value();
     engine = std::make_unique<read_engine>(
         *client, client->executor(),
-        dataflux::read_engine_options{.concurrency = {.max = 16}, .hedge = {.floor = hedge_after}});
+        dataflux::detail::read_engine_options{.concurrency = {.max = 16},
+                                              .hedge = {.floor = hedge_after}});
   }
   /// What the engine says must be read on its strand.
   template <class F>

@@ -55,9 +55,9 @@ TEST_CASE("retry table: a driver for each verb", "[integration]") {
   for (const verb_driver& verb : verb_drivers()) {
     CAPTURE(verb.name());
     driven.insert(verb.verb);
-    CHECK(dataflux::gcs::find_repeat_rule(verb.verb) != nullptr);
+    CHECK(dataflux::detail::gcs::find_repeat_rule(verb.verb) != nullptr);
   }
-  for (const auto& rule : dataflux::gcs::repeat_rules) {
+  for (const auto& rule : dataflux::detail::gcs::repeat_rules) {
     CAPTURE(rule.verb);
     CHECK(driven.count(rule.verb) == 1);
   }

@@ -25,7 +25,7 @@ namespace secrets_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace auth = dataflux::auth;
+namespace auth = dataflux::detail::auth;
 namespace fault = emulator::fault;
 namespace gcs = dataflux::gcs;
 
@@ -85,12 +85,12 @@ struct secured {
   /// A refused token is not used again: the application gives it anew.
   void give_token() {
     if (!given) return;
-    const auth::access_token token{std::string(opaque_token),
-                                   std::chrono::system_clock::now() + std::chrono::hours(1)};
+    const dataflux::access_token token{std::string(opaque_token),
+                                       std::chrono::system_clock::now() + std::chrono::hours(1)};
     CHECK(subject->set_token(token));
   }
 
-  auth::credentials_ptr credentials(kind which) {
+  dataflux::credentials_ptr credentials(kind which) {
     const std::string json = server.service_account_json();
     if (which == user) {
       std::string file = server.tokens().authorized_user_json();

@@ -33,7 +33,7 @@ std::string pattern(std::size_t size, unsigned seed) {
   }
   return out;
 }
-std::uint32_t crc_of(const std::string& text) { return dataflux::codec::crc32c(as_bytes(text)); }
+std::uint32_t crc_of(const std::string& text) { return dataflux::crc32c(as_bytes(text)); }
 
 /// Hears all that an observer is told.
 class listener final : public dataflux::observer {

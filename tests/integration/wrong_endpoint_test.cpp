@@ -23,7 +23,7 @@ using dataflux::error;
 namespace gcs = dataflux::gcs;
 
 std::shared_ptr<gcs::client> client_of(const std::string& scheme, std::uint16_t port) {
-  gcs::client_options o{.credentials = dataflux::auth::make_anonymous_credentials(),
+  gcs::client_options o{.credentials = dataflux::make_anonymous_credentials(),
                         .endpoint = scheme + "://127.0.0.1:" + std::to_string(port),
                         .emulator = true};
   o.retry = {.max_attempts = 3, .first = 1ms, .cap = 2ms};

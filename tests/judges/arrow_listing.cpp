@@ -18,7 +18,7 @@ void append(object_columns& to, std::size_t i) {
   dataflux::object_extras extras;
   if (i % 2 == 0) extras.md5.emplace().fill(static_cast<std::byte>(i));
   if (i % 3 == 0) {
-    extras.updated = dataflux::codec::timestamp{std::chrono::nanoseconds{1'000'000'007 * i}};
+    extras.updated = dataflux::timestamp{std::chrono::nanoseconds{1'000'000'007 * i}};
   }
   if (i % 5 == 0) extras.content_type = "text/plain";
   if (i % 7 == 0) extras.metadata = pairs;

@@ -1,6 +1,6 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/store/detail/synthetic_bytes.hpp>
+#include <dataflux/store/synthetic_objects.hpp>
 
 #include <support/catch.hpp>
 
@@ -98,7 +98,7 @@ TEST_CASE("fake-gcs-server: insert, stat, read, remove", "[judges]") {
     CHECK(seen.name == object);
     CHECK(seen.size == size);
     CHECK(seen.generation == written.generation);
-    CHECK(seen.crc32c == dataflux::codec::crc32c(data));
+    CHECK(seen.crc32c == dataflux::crc32c(data));
     CHECK(seen.content_type == "text/x-test");
     CHECK(seen.metadata == decltype(seen.metadata){{"key", "value"}});
     CHECK(j.read(object) == data);
@@ -162,7 +162,7 @@ TEST_CASE("fake-gcs-server: listings", "[judges]") {
   CHECK(folded.objects.size() == all.size() - 2);
   for (const auto row : folded.objects) {
     CHECK(row.size == row.name.size());
-    CHECK(row.crc32c == dataflux::codec::crc32c(as_bytes(row.name)));
+    CHECK(row.crc32c == dataflux::crc32c(as_bytes(row.name)));
   }
   CHECK(code_of(j.client->list_page({.bucket = "no-such-bucket"})) == errc::not_found);
   for (const auto& name : all) CHECK(j.client->remove({.bucket = bucket, .object = name}));
@@ -181,13 +181,13 @@ TEST_CASE("fake-gcs-server: compose and rewrite", "[judges]") {
                                                    .object = "whole",
                                                    .sources = {{"piece 2"}, {"piece 1"}},
                                                    .attributes = {.content_type = "text/x-whole"},
-                                                   .crc32c = dataflux::codec::crc32c(expected)}));
+                                                   .crc32c = dataflux::crc32c(expected)}));
   CHECK(whole.size == expected.size());
   CHECK(j.read("whole") == expected);
   const auto copy = must(j.client->run(dataflux::rewrite_request{
       .source_bucket = bucket, .source = "whole", .bucket = bucket, .object = "copy/\xc3\xa4"}));
   CHECK(copy.size == expected.size());
-  CHECK(copy.crc32c == dataflux::codec::crc32c(expected));
+  CHECK(copy.crc32c == dataflux::crc32c(expected));
   CHECK(j.read("copy/\xc3\xa4") == expected);
   for (const char* name : {"piece 1", "piece 2", "whole", "copy/\xc3\xa4"}) {
     CHECK(j.client->remove({.bucket = bucket, .object = name}));
@@ -200,9 +200,9 @@ TEST_CASE("fake-gcs-server: a resumable upload of one chunk", "[judges]") {
   const auto session = must(j.client->run(dataflux::resumable_start_request{
       .bucket = bucket, .object = "resumable", .attributes = {.content_type = "text/x-test"}}));
   const auto done = must(j.client->run(dataflux::resumable_chunk_request{
-      .session = session, .data = data, .last = true, .crc32c = dataflux::codec::crc32c(data)}));
+      .session = session, .data = data, .last = true, .crc32c = dataflux::crc32c(data)}));
   REQUIRE(done.object);
-  CHECK(done.object->crc32c == dataflux::codec::crc32c(data));
+  CHECK(done.object->crc32c == dataflux::crc32c(data));
   CHECK(j.read("resumable") == data);
   CHECK(j.client->remove({.bucket = bucket, .object = "resumable"}));
 }

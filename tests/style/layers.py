@@ -5,7 +5,8 @@
 
 Folders of include/dataflux are layers. A file includes lower layers and its own folder, never a
 sibling and never upward. A header is public or in detail/, which the library alone may include:
-examples, the command and the consume tests may not. Each third-party library but OpenSSL is seen by
+examples, the command and the consume tests may not. What is in detail/ is in namespace detail, and
+nothing else is, so that a name tells whom it is for. Each third-party library but OpenSSL is seen by
 one .ipp. Every .ipp is compiled by src/<layer>.cpp. HACKING.md's picture has the layers of the tree.
 Prints one finding a line, `file:line: what`; exit status 1 if there is any. layers_test.py shows
 that each rule can fail.
@@ -48,9 +49,13 @@ FORBIDDEN = [(re.compile(pattern), why) for pattern, why in FORBIDDEN]
 ALLOWED_MACRO = re.compile(r"DATAFLUX_COMPILED|\bARROW_C_(DATA|STREAM)_INTERFACE\b")
 POOR_NAME = re.compile(r"(utils?|common|misc|helpers?)(_|\.|$)")
 LINE_LIMIT = {".hpp": 250, ".ipp": 400}
+# Namespaces that users name, besides dataflux itself.
+PUBLIC_NAMESPACES = {"gcs", "s3"}
+NAMESPACE = re.compile(r"namespace (?:dataflux::inline DATAFLUX_ABI)?(?:::)?([\w:]*) \{$")
+FORWARD = re.compile(r"(template <.*>|(class|struct|enum class) \w+( : [\w:]+)?;|)$")
 INCLUDE = re.compile(r"\s*#\s*include\s*([<\"])([^>\"]+)[>\"]")
 # What a user may include; and how many of those the front page names.
-MOST_PUBLIC_HEADERS = 55
+MOST_PUBLIC_HEADERS = 65
 FRONT_PAGE = "dataflux/dataflux.hpp"
 FRONT_PAGES = {FRONT_PAGE, "dataflux/testing.hpp"}
 MOST_ON_FRONT_PAGE = 20
@@ -119,6 +124,7 @@ class Check:
             self.check_text(source)
             self.check_pairing(source)
             self.check_virtual(source)
+            self.check_namespaces(source)
         self.check_third_party()
         self.check_compiled_sources()
         self.check_public_headers()
@@ -218,6 +224,31 @@ class Check:
             if "DATAFLUX_INLINE" not in match.group():
                 self.say(source, code.count("\n", 0, match.end()) + 1,
                          "a virtual function is declared DATAFLUX_INLINE, as it is defined")
+
+    def check_namespaces(self, source):
+        """Blocks of forward declarations may be of any namespace."""
+        if source.suffix != ".hpp":
+            return
+        if "DATAFLUX_ABI" in "\n".join(source.lines) and source.name != "dataflux/detail/config.hpp" and \
+                not any(name.startswith("dataflux/") for name in source.targets):
+            self.say(source, 1, "nothing that it includes defines DATAFLUX_ABI")
+        for number, line in enumerate(source.lines):
+            match = NAMESPACE.match(line)
+            if not match:
+                continue
+            block = source.lines[number + 1:]
+            block = block[:next((n for n, text in enumerate(block) if text.startswith("}")), 0)]
+            if all(FORWARD.match(text) for text in block):
+                continue
+            names = match.group(1).split("::")
+            if not line.startswith("namespace dataflux"):  # within another one
+                if source.public and names[0] == "detail" and \
+                        any(re.match(r"(class|struct|enum) .*[^;]$", text) for text in block):
+                    self.say(source, number + 1, "defines a type in namespace detail: a header in detail/ does")
+            elif source.public and names[0] not in {"", *PUBLIC_NAMESPACES}:
+                self.say(source, number + 1, f"is public, and namespace {match.group(1)} is not")
+            elif source.inner and names[0] != "detail":
+                self.say(source, number + 1, "is in detail/ but not in namespace detail")
 
     @staticmethod
     def library_of(target):

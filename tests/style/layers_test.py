@@ -81,6 +81,25 @@ class Layers(unittest.TestCase):
                      "struct a : b { void f() override { g(); } };", "return kind::final;"]:
             self.assertEqual(findings(self.with_line(name, line)), [])
 
+    def test_what_is_in_detail_is_in_namespace_detail(self):
+        inner, public = "include/dataflux/http/detail/characters.hpp", "include/dataflux/exec/scheduler.hpp"
+        self.refused({inner: "#pragma once\n// DATAFLUX_ABI\n"}, inner, "defines DATAFLUX_ABI")
+        opened = "#include <dataflux/error.hpp>\nnamespace dataflux::inline DATAFLUX_ABI{} {{\n{}\n}}"
+        for name, space, text, what in [
+            (inner, "", "class a {};", "not in namespace detail"),
+            (inner, "::http", "void a();", "not in namespace detail"),
+            (public, "::detail", "void a();", "detail is not"),
+            (public, "::http", "void a();", "http is not"),
+            (public, "", "\n}\nnamespace detail {\nclass a {\n};", "defines a type"),
+        ]:
+            self.refused(self.with_line(name, opened.format(space, text)), name, what)
+        for name, space, text in [
+            (inner, "::detail::http", "class a {};"), (inner, "", "class a;\nstruct b;"),
+            (public, "", "class a {};"), (public, "::gcs", "class a {};"),
+            (public, "::detail::http", "class a;"), (public, "", "\n}\nnamespace detail {\nvoid a();"),
+        ]:
+            self.assertEqual(findings(self.with_line(name, opened.format(space, text))), [])
+
     def test_a_feature_reaches_the_service_through_store(self):
         name = "include/dataflux/list/fast_list.hpp"
         changes = self.with_line(name, "#include <dataflux/http/url.hpp>")

@@ -41,20 +41,21 @@ class listener final : public dataflux::observer {
 };
 
 /// Somebody whose tokens are to be had at once, each another one.
-class ready_credentials final : public dataflux::auth::credentials {
+class ready_credentials final : public dataflux::credentials {
  public:
   ready_credentials() : credentials({.kind = "ready"}) {}
-  std::unique_ptr<dataflux::auth::token_flow> start() const override {
+  std::unique_ptr<dataflux::detail::auth::token_flow> start() const override {
     return std::make_unique<flow>(++issued_);
   }
 
  private:
-  struct flow final : dataflux::auth::token_flow {
+  struct flow final : dataflux::detail::auth::token_flow {
     explicit flow(int number) : number_(number) {}
-    dataflux::auth::flow_step resume(dataflux::auth::flow_event,
-                                     const dataflux::auth::flow_moment& moment) override {
-      return dataflux::auth::access_token{"token-" + std::to_string(number_),
-                                          moment.now + std::chrono::hours(1)};
+    dataflux::detail::auth::flow_step resume(
+        dataflux::detail::auth::flow_event,
+        const dataflux::detail::auth::flow_moment& moment) override {
+      return dataflux::access_token{"token-" + std::to_string(number_),
+                                    moment.now + std::chrono::hours(1)};
     }
     int number_;
   };

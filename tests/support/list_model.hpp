@@ -52,7 +52,7 @@ struct list_outcome {
   std::uint64_t dropped{0};  ///< entries that came twice
   double splitter_seconds{0};
   /// What the calls were not enough for, in order: names and how many there are.
-  std::vector<std::pair<dataflux::name_range, std::uint64_t>> left{};
+  std::vector<std::pair<dataflux::detail::name_range, std::uint64_t>> left{};
   /// Each change of the number of calls in flight: since when, how many.
   std::vector<std::pair<double, std::uint32_t>> busy{};
 };
@@ -61,7 +61,7 @@ struct list_outcome {
 class list_model {
  public:
   list_model(const name_shape& shape, std::uint32_t slots, call_cost cost,
-             dataflux::name_range names = {}, std::uint64_t max_calls = UINT64_MAX)
+             dataflux::detail::name_range names = {}, std::uint64_t max_calls = UINT64_MAX)
       : shape_(shape),
         slots_(slots),
         max_calls_(max_calls),
@@ -93,9 +93,9 @@ class list_model {
     }
     listed += leave_rest();
     if (listed != names) throw std::logic_error("names were lost");
-    std::vector<dataflux::name_range> all;
+    std::vector<dataflux::detail::name_range> all;
     for (const range& r : ranges_) all.push_back(r.names);
-    if (auto ok = dataflux::check_cover(whole_, std::move(all)); !ok) {
+    if (auto ok = dataflux::detail::check_cover(whole_, std::move(all)); !ok) {
       throw std::logic_error(ok.error().to_string());
     }
     outcome_.makespan = time_;
@@ -105,7 +105,7 @@ class list_model {
  private:
   static constexpr std::uint32_t none = UINT32_MAX;
   struct range {
-    dataflux::name_range names{};
+    dataflux::detail::name_range names{};
     std::uint64_t position{0};  // ranks
     std::uint64_t end{0};
     std::uint64_t call{0};     // its page in flight
@@ -137,7 +137,7 @@ class list_model {
     ++in_flight_;
   }
 
-  std::span<const dataflux::list_action> plan() {
+  std::span<const dataflux::detail::list_action> plan() {
     const double before = cpu_seconds();
     const auto actions =
         splitter_.plan(std::min<std::uint64_t>(slots_ - in_flight_, max_calls_ - outcome_.calls));
@@ -153,8 +153,8 @@ class list_model {
   void spent(double before) { outcome_.splitter_seconds += cpu_seconds() - before; }
 
   void act() {
-    using kind = dataflux::list_action::kind;
-    for (const dataflux::list_action& a : plan()) {
+    using kind = dataflux::detail::list_action::kind;
+    for (const dataflux::detail::list_action& a : plan()) {
       if (a.what == kind::split) {
         split(a);
       } else if (a.what == kind::page) {
@@ -178,9 +178,9 @@ class list_model {
     }
   }
 
-  void split(const dataflux::list_action& a) {
+  void split(const dataflux::detail::list_action& a) {
     range& left = ranges_.at(a.range);
-    if (!dataflux::is_cut(left.names, a.at)) throw std::logic_error("no cut: " + a.at);
+    if (!dataflux::detail::is_cut(left.names, a.at)) throw std::logic_error("no cut: " + a.at);
     const std::uint64_t cut = shape_.lower_bound(a.at);
     if (cut < left.position) throw std::logic_error("cut inside what was listed: " + a.at);
     range right{
@@ -224,7 +224,7 @@ class list_model {
       std::string last = r.names.start;
       if (r.position > 0) shape_.name_at(r.position - 1, last);
       outcome_.left.push_back(
-          {{last < r.names.start ? r.names.start : dataflux::successor(last), r.names.end},
+          {{last < r.names.start ? r.names.start : dataflux::detail::successor(last), r.names.end},
            r.end - r.position});
       count += r.end - r.position;
     }
@@ -238,14 +238,15 @@ class list_model {
     const std::uint64_t kept = end - r.position;
     r.open = !last && upto <= r.end;
     if (!r.open) --open_;
-    const std::uint64_t stride = dataflux::range_splitter::stride(kept);
+    const std::uint64_t stride = dataflux::detail::range_splitter::stride(kept);
     for (std::uint64_t i = 0; i < kept; i += stride) add_row(r.position + i);
     if (kept > 0 && (kept - 1) % stride != 0) add_row(r.position + kept - 1);
     names_.clear();
     for (std::size_t i = 0; i < count_; ++i) names_.emplace_back(kept_names_[i]);
     count_ = 0;
     r.position = end;
-    const dataflux::list_page_report report{.entries = kept, .names = names_, .finished = !r.open};
+    const dataflux::detail::list_page_report report{
+        .entries = kept, .names = names_, .finished = !r.open};
     const double before = cpu_seconds();
     own ? splitter_.page_ended(id, report) : splitter_.names_given(id, report);
     spent(before);
@@ -256,8 +257,8 @@ class list_model {
     shape_.name_at(rank, kept_names_[count_++]);
   }
 
-  asked_probe look(const dataflux::list_action& a) const {
-    const bool folders = a.what == dataflux::list_action::kind::probe;
+  asked_probe look(const dataflux::detail::list_action& a) const {
+    const bool folders = a.what == dataflux::detail::list_action::kind::probe;
     asked_probe answer;
     const std::uint64_t end = a.until.empty() ? shape_.size() : shape_.lower_bound(a.until);
     std::uint64_t rank = shape_.lower_bound(std::max(a.at, a.within));
@@ -269,8 +270,8 @@ class list_model {
         answer.more = true;
         break;
       }
-      const std::string entry(dataflux::folded(name, a.within, folders ? "/" : ""));
-      rank = entry == name ? rank + 1 : shape_.lower_bound(dataflux::after_prefix(entry));
+      const std::string entry(dataflux::detail::folded(name, a.within, folders ? "/" : ""));
+      rank = entry == name ? rank + 1 : shape_.lower_bound(dataflux::detail::after_prefix(entry));
       answer.entries.push_back(entry);
     }
     return answer;
@@ -287,9 +288,9 @@ class list_model {
   const name_shape& shape_;
   const std::uint32_t slots_;
   const std::uint64_t max_calls_;
-  const dataflux::name_range whole_;
+  const dataflux::detail::name_range whole_;
   call_cost cost_;
-  dataflux::range_splitter splitter_;
+  dataflux::detail::range_splitter splitter_;
   std::vector<range> ranges_{};
   std::size_t open_{1};
   std::vector<asked_probe> probes_{};

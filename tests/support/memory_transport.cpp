@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 struct memory_transport::flight {
   ref<exchange> what{};
@@ -16,7 +16,7 @@ struct memory_transport::flight {
   timer_id timer{timer_id::none};
   byte_sink* sink{nullptr};
   std::size_t delivered{0};
-  detail::byte_window window{};
+  byte_window window{};
   bool cancelled{false};
 };
 
@@ -155,4 +155,4 @@ void memory_transport::finish(flight& f, transport_failure failure, std::string 
   ended->what->on_done(ended->report);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

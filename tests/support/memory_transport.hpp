@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// One request that a memory_transport was given, taken down when it was submitted.
 struct memory_request {
@@ -96,4 +96,4 @@ class memory_transport final : public transport {
   bool closed_{false};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

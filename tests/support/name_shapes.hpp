@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/store/detail/name_source.hpp>
+#include <dataflux/store/synthetic_objects.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -59,8 +59,9 @@ std::string shown(const expected_outcome& e, int most) {
 std::string condition_of(const verb_driver& verb) {
   const auto when = verb.rule().safe;
   if (verb.last_writer) return "none, last_writer_wins";
-  if (!verb.conditional) return when == dataflux::gcs::repeat_condition::always ? "" : "none";
-  using enum dataflux::gcs::repeat_condition;
+  if (!verb.conditional)
+    return when == dataflux::detail::gcs::repeat_condition::always ? "" : "none";
+  using enum dataflux::detail::gcs::repeat_condition;
   if (when == metageneration_match) return "if_metageneration_match";
   return when == generation ? "generation, or if_generation_match" : "if_generation_match";
 }
@@ -84,7 +85,7 @@ std::string table(bool lasting) {
   }
   out += "\n" + rule + "\n";
   for (const verb_driver& verb : verb_drivers()) {
-    const bool always = verb.rule().safe == dataflux::gcs::repeat_condition::always;
+    const bool always = verb.rule().safe == dataflux::detail::gcs::repeat_condition::always;
     if (always && verb.conditional) continue;
     out += "| " + std::string(verb.verb) + " | " + condition_of(verb) + " |";
     for (const failure_column* f : columns) {

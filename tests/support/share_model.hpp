@@ -87,7 +87,7 @@ class share_model {
     double pause{0};
   };
   struct task {
-    std::pair<std::uint64_t, dataflux::name_range> left{};
+    std::pair<std::uint64_t, dataflux::detail::name_range> left{};
     std::int64_t claim{0};
     bool done{false};
   };
@@ -186,7 +186,8 @@ class share_model {
   /// Cuts what is left; how long that takes.
   double survey(list_outcome& listed) {
     if (listed.left.empty()) return 0;
-    const dataflux::name_range hull{listed.left.front().first.start, listed.left.back().first.end};
+    const dataflux::detail::name_range hull{listed.left.front().first.start,
+                                            listed.left.back().first.end};
     dataflux::detail::share_survey survey(hull, "", dataflux::detail::wanted_share_pieces);
     double took = 0;
     std::string name;
@@ -211,9 +212,9 @@ class share_model {
         }
       }
     }
-    std::vector<std::pair<dataflux::name_range, std::uint64_t>> pieces;
+    std::vector<std::pair<dataflux::detail::name_range, std::uint64_t>> pieces;
     for (const auto& [range, names] : listed.left) {
-      for (dataflux::name_range& piece : dataflux::detail::cut_at(range, survey.cuts())) {
+      for (dataflux::detail::name_range& piece : dataflux::detail::cut_at(range, survey.cuts())) {
         const std::uint64_t begin = shape_.lower_bound(piece.start);
         const std::uint64_t end = piece.bounded() ? shape_.lower_bound(piece.end) : shape_.size();
         pieces.emplace_back(std::move(piece), end - begin);

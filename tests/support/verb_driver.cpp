@@ -25,7 +25,7 @@ namespace {
 
 const std::string object{stage_object};
 
-std::uint32_t crc_of(const std::string& bytes) { return dataflux::codec::crc32c(as_bytes(bytes)); }
+std::uint32_t crc_of(const std::string& bytes) { return dataflux::crc32c(as_bytes(bytes)); }
 
 /// The generation that a write replaces, when it is to say so.
 std::optional<std::int64_t> match(const stage& s, bool conditional) {
@@ -392,8 +392,8 @@ std::size_t stage::open_uploads() const { return server.counters().uploads_open;
 bool verb_driver::safe() const {
   if (last_writer) return true;
   const auto when = rule().safe;
-  if (when == gcs::repeat_condition::always) return true;
-  return when != gcs::repeat_condition::never && conditional;
+  if (when == dataflux::detail::gcs::repeat_condition::always) return true;
+  return when != dataflux::detail::gcs::repeat_condition::never && conditional;
 }
 
 std::string verb_driver::name() const { return std::string(verb) + (conditional ? " if" : ""); }

@@ -73,7 +73,9 @@ struct verb_driver {
   stage_state after{stage_state::old_object};  ///< of its success
   std::function<verb_outcome(stage&)> run{};
 
-  const dataflux::gcs::repeat_rule& rule() const { return *dataflux::gcs::find_repeat_rule(verb); }
+  const dataflux::detail::gcs::repeat_rule& rule() const {
+    return *dataflux::detail::gcs::find_repeat_rule(verb);
+  }
   /// It is sent again: twice does no more than once, or it looks in between.
   bool safe() const;
   /// "objects.insert if", "objects.insert last"

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <dataflux/auth/access_token.hpp>
 #include <dataflux/auth/detail/environment.hpp>
-#include <dataflux/auth/detail/service_account.hpp>
-#include <dataflux/auth/detail/token_flow.hpp>
+#include <dataflux/deadline.hpp>
+#include <dataflux/http/detail/url.hpp>
+#include <dataflux/result.hpp>
 
 #include <functional>
 #include <memory>
@@ -12,7 +14,7 @@
 
 /// Application Default Credentials (protocol.md 4.1): the search of Google's own libraries, in the
 /// same order.
-namespace dataflux::inline DATAFLUX_ABI::auth {
+namespace dataflux::inline DATAFLUX_ABI {
 
 struct adc_options {
   /// The billed project, in place of GOOGLE_CLOUD_QUOTA_PROJECT and the file's own.
@@ -35,7 +37,7 @@ struct default_credentials {
   /// The emulator named by STORAGE_EMULATOR_HOST: the base of every path of both APIs, and the
   /// only endpoint that may speak plain HTTP. Null: the public service. When it is set,
   /// `credentials` are anonymous, so that no real token can ever be sent there.
-  std::shared_ptr<const http::origin> emulator{};
+  std::shared_ptr<const detail::http::origin> emulator{};
 };
 
 /// Finds credentials, in this order:
@@ -56,7 +58,8 @@ struct default_credentials {
 ///
 /// Cost: reads files and variables, without network calls.
 result<default_credentials> find_default_credentials(
-    const adc_options& options = {}, const environment& machine = process_environment());
+    const adc_options& options = {},
+    const detail::auth::environment& machine = detail::auth::process_environment());
 
 /// Loads one credentials file of any supported kind: service_account, authorized_user.
 ///
@@ -64,9 +67,9 @@ result<default_credentials> find_default_credentials(
 /// impersonated_service_account and gdch_service_account are known and refused with unimplemented.
 ///
 /// Lifetime, Threads, Cost: as above; one file is read.
-result<credentials_ptr> load_credentials_file(const std::string& path,
-                                              const adc_options& options = {},
-                                              const environment& machine = process_environment());
+result<credentials_ptr> load_credentials_file(
+    const std::string& path, const adc_options& options = {},
+    const detail::auth::environment& machine = detail::auth::process_environment());
 
 /// No credentials: for public buckets and for emulators. Requests carry no Authorization, and never
 /// wait for a token. Cost: one allocation.
@@ -97,9 +100,9 @@ credentials_ptr make_set_tokens(std::function<void()> needed = {}, duration limi
 
 /// The origin that a value of STORAGE_EMULATOR_HOST means: scheme optional (http), a trailing slash
 /// and "/storage/v1" dropped (protocol.md 4.10). Errors: invalid_argument, for any other path too.
-result<http::origin> parse_emulator_host(std::string_view value);
+result<detail::http::origin> parse_emulator_host(std::string_view value);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/anonymous.ipp>

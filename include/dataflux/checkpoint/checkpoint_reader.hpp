@@ -2,11 +2,11 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/transfer/detail/part_checksum.hpp>
+#include <dataflux/transfer/part_checksum.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/checkpoint/checkpoint_set_reader.hpp>
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
-#include <dataflux/checkpoint/detail/checkpoint_set_reader.hpp>
-#include <dataflux/checkpoint/detail/member_record.hpp>
-#include <dataflux/checkpoint/detail/save_over.hpp>
+#include <dataflux/checkpoint/member_record.hpp>
+#include <dataflux/checkpoint/save_over.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/result.hpp>

@@ -2,12 +2,12 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 #include <dataflux/transfer/upload_request.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstddef>
 #include <cstdint>

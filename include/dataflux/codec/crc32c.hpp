@@ -19,7 +19,7 @@
 /// Threads: all functions are pure, and any thread may call them.
 ///
 /// Cost: no allocation; the functions say what they take.
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI {
 
 /// The checksum of A followed by `bytes`, where `crc` is the checksum of A; crc32c_extend(0, b)
 /// starts one. Any length. About 0.02 ns a byte, 10 ns a call.
@@ -79,7 +79,7 @@ class crc32c_accumulator {
   std::uint32_t crc_{0};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/codec/impl/crc32c.ipp>

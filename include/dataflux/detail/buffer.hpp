@@ -6,11 +6,9 @@
 #include <memory>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
-namespace detail {
 struct buffer_pool_state;
-}
 
 /// Memory that goes back to its pool when the owner lets go: 64-byte aligned (2 MiB when it is that
 /// large), with buffer_slack spare bytes behind it. Contents are not cleared. Move-only.
@@ -42,7 +40,7 @@ class buffer {
   friend class buffer_pool;
   std::byte* data_{nullptr};
   std::size_t capacity_{0};
-  std::shared_ptr<detail::buffer_pool_state> pool_{};
+  std::shared_ptr<buffer_pool_state> pool_{};
 };
 
 /// Recycles buffers: the first touch of fresh pages costs ten to fifty times a recycled one.
@@ -76,10 +74,10 @@ class buffer_pool {
   void trim() const noexcept;
 
  private:
-  std::shared_ptr<detail::buffer_pool_state> state_;
+  std::shared_ptr<buffer_pool_state> state_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/impl/buffer.ipp>

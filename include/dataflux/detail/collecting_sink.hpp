@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Keeps a body of unknown length in one recycled buffer, with buffer_slack spare bytes behind it,
 /// so that decoders work on it in place. Grows by doubling, with what has come and not with what is
@@ -44,7 +44,7 @@ class collecting_sink final : public byte_sink {
   excess beyond_{excess::refuse};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/impl/collecting_sink.ipp>

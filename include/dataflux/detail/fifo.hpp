@@ -8,7 +8,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: a queue with access by index, in one piece of memory that it keeps: std::deque
+/// A queue with access by index, in one piece of memory that it keeps: std::deque
 /// allocates and frees as elements pass through it. What is taken out is assigned T{}.
 ///
 /// Threads: as a container. Cost: constant; an allocation only where it holds more than ever

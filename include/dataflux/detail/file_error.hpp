@@ -8,7 +8,7 @@
 #include <system_error>
 
 /// Failures of the local file system as errors: they name a path, and neither bucket nor object.
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// `code` is errno: not_found (no such folder), permission_denied, resource_exhausted (disk full,
 /// or a limit of the process reached), invalid_argument (the path cannot be that of a file), else
@@ -52,4 +52,4 @@ inline error file_error(int code, const char* what, const std::string& path) {
                    std::generic_category().message(code))};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -11,7 +11,7 @@
 #include <string_view>
 
 /// Hexadecimal digits. Those that are written are in lower case.
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr std::string_view hex_digits{"0123456789abcdef"};
 
@@ -52,4 +52,4 @@ inline void append_hex(std::string& out, std::uint64_t bits, std::size_t digits 
   out.append(std::string_view(text.data(), text.size()).substr(text.size() - digits));
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/detail/latency_histogram.hpp>
+#include <dataflux/latency_histogram.hpp>
 
 #include <array>
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: a latency_histogram that grows.
+/// A latency_histogram that grows.
 ///
 /// Threads: one writes, without a lock and without a locked instruction; any reads.
 /// Cost: add() has some ten instructions up to 65 us, some twenty above.

@@ -7,9 +7,7 @@
 #include <new>
 #include <type_traits>
 
-namespace dataflux::inline DATAFLUX_ABI {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// What a one_of does with a value whose type only its index says.
 struct one_of_operations {
@@ -24,8 +22,6 @@ template <class T>
 void destroy_one(void* value) noexcept {
   __builtin_launder(static_cast<T*>(value))->~T();
 }
-
-}  // namespace detail
 
 /// A value of one of these types, which are all different and move without throwing. Moves only; a
 /// moved-from one holds a moved-from value of the same type.
@@ -78,8 +74,7 @@ class one_of {
   }
 
  private:
-  static constexpr detail::one_of_operations operations[] = {
-      {detail::move_one<Types>, detail::destroy_one<Types>}...};
+  static constexpr one_of_operations operations[] = {{move_one<Types>, destroy_one<Types>}...};
 
   template <class T>
   static constexpr std::size_t index_of() noexcept {
@@ -100,4 +95,4 @@ class one_of {
   alignas(Types...) std::byte storage_[std::max({sizeof(Types)...})];
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

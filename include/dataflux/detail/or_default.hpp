@@ -4,7 +4,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: in every option 0 is the default that its comment names, as it is in the C ABI. What
+/// In every option 0 is the default that its comment names, as it is in the C ABI. What
 /// has no bound is asked for by the largest value of the type.
 template <class T>
 constexpr T or_default(T value, T usual) noexcept {

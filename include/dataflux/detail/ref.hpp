@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Base of objects that are shared by counting inside the object, so that a steady stream of
 /// requests can recycle them instead of allocating. A new object has one reference.
@@ -71,4 +71,4 @@ class ref {
   T* p_{nullptr};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

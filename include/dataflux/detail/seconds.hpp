@@ -5,7 +5,7 @@
 #include <chrono>
 
 /// Durations as numbers, for what is estimated.
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline double to_seconds(duration d) noexcept { return std::chrono::duration<double>(d).count(); }
 
@@ -14,4 +14,4 @@ inline duration from_seconds(double s) noexcept {
   return std::chrono::duration_cast<duration>(std::chrono::duration<double>(s));
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -19,7 +19,7 @@
 /// that have come. Tests: tests/c_api/each_allocation_test.cpp.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what a call ends with where memory is short: resource_exhausted, without names or
+/// What a call ends with where memory is short: resource_exhausted, without names or
 /// attempts, since these would need memory.
 ///
 /// It is made by the first call and kept, so that the others allocate nothing. Whoever starts

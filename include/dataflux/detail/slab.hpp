@@ -14,7 +14,7 @@
 #include <new>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// A piece of reference-counted memory: copies share it, and the slab it lies in goes back to its
 /// pool when the last piece is gone. Thread-safe as far as the count goes.
@@ -53,7 +53,7 @@ class shared_bytes {
  private:
   friend class slab_writer;
   struct slab final : ref_counted {
-    slab(buffer b, std::shared_ptr<detail::spare_memory> from,
+    slab(buffer b, std::shared_ptr<spare_memory> from,
          std::shared_ptr<std::atomic<std::uint64_t>> count) noexcept
         : memory(std::move(b)), home(std::move(from)), lent_bytes(std::move(count)) {}
     void lent_one() noexcept {
@@ -72,7 +72,7 @@ class shared_bytes {
       to->give_back(this, sizeof(slab));
     }
     buffer memory;
-    std::shared_ptr<detail::spare_memory> home;  ///< of the slab itself
+    std::shared_ptr<spare_memory> home;  ///< of the slab itself
     const std::shared_ptr<std::atomic<std::uint64_t>> lent_bytes;
     std::atomic<std::uint32_t> lent{0};
   };
@@ -141,10 +141,10 @@ class slab_writer {
   buffer_pool pool_;
   std::size_t slab_size_;
   const std::shared_ptr<std::atomic<std::uint64_t>> lent_bytes_;
-  const std::shared_ptr<detail::spare_memory> spare_{std::make_shared<detail::spare_memory>()};
+  const std::shared_ptr<spare_memory> spare_{std::make_shared<spare_memory>()};
   std::mutex mutex_{};
   ref<slab> current_{};
   std::size_t used_{0};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -10,7 +10,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: memory of objects of one size that come and go with each request. What went last is
+/// Memory of objects of one size that come and go with each request. What went last is
 /// handed out first, since it is still in the cache.
 ///
 /// Threads: any. In the child of a fork without a lock: there it keeps nothing.
@@ -56,7 +56,7 @@ class spare_memory {
   std::vector<void*> unused_{};
 };
 
-/// Private: for std::allocate_shared, whose one allocation then comes from spare_memory. What was
+/// For std::allocate_shared, whose one allocation then comes from spare_memory. What was
 /// made keeps that alive.
 template <class T>
 class recycling_allocator {

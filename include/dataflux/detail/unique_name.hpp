@@ -1,17 +1,41 @@
 #pragma once
 
+#include <dataflux/detail/config.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
-#include <dataflux/detail/system_entropy.hpp>
 
+#include <sys/random.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-/// The random part of names that must not meet others.
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Of the system, so that two processes do not draw the same.
-inline std::uint64_t random_bits() noexcept { return detail::system_entropy::bits(); }
+/// Random bits of the system, as a seed sequence, too. std::random_device and
+/// std::seed_seq need memory.
+struct system_entropy {
+  using result_type = std::uint32_t;
+
+  static void fill(void* memory, std::size_t size) noexcept {
+    auto* to = static_cast<unsigned char*>(memory);
+    while (size > 0) {
+      const ::ssize_t got = ::getrandom(to, size, 0);  // less than all after a signal
+      if (got <= 0) continue;
+      to += got;
+      size -= static_cast<std::size_t>(got);
+    }
+  }
+  static std::uint64_t bits() noexcept {
+    std::uint64_t out = 0;
+    fill(&out, sizeof out);
+    return out;
+  }
+  template <class Iterator>
+  void generate(Iterator first, Iterator last) const noexcept {
+    for (; first != last; ++first) *first = static_cast<result_type>(bits());
+  }
+};
 
 /// `prefix` and 16 hexadecimal digits that tell `key`, however long that is (FNV-1a): the same in
 /// each process.
@@ -23,4 +47,4 @@ inline std::string hashed_name(std::string_view prefix, std::string_view key) {
   return name;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

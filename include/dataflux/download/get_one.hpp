@@ -1,12 +1,12 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/transfer/detail/ranged_read.hpp>
+#include <dataflux/transfer/ranged_read_summary.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,14 +2,14 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/result.hpp>
-#include <dataflux/store/detail/object_chunk.hpp>
+#include <dataflux/store/object_chunk.hpp>
 #include <dataflux/store/object_columns.hpp>
-#include <dataflux/transfer/detail/borrowed_bytes.hpp>
+#include <dataflux/transfer/borrowed_bytes.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstddef>
 #include <cstdint>

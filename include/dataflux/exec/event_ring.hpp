@@ -82,7 +82,7 @@ struct event_ring_options {
 ///
 ///     event_ring events;
 ///     auto client = gcs::client::create(
-///         {.credentials = auth::make_set_tokens([&] { events.need_token(); }),
+///         {.credentials = make_set_tokens([&] { events.need_token(); }),
 ///          .observer = &events});
 ///     events.notify(queue, 7);
 ///     ... queue.next(...) ...   // {7, ok}: events.take(100) has some; then notify() again
@@ -113,7 +113,7 @@ class event_ring final : public observer {
   /// How many were dropped since it was made.
   std::uint64_t dropped() const;
 
-  /// For auth::make_set_tokens(): token_needed, in time before the last one ends. It is the first
+  /// For make_set_tokens(): token_needed, in time before the last one ends. It is the first
   /// that take() gives.
   void need_token() noexcept;
   /// For the `progress` of downloads, uploads and folders: adds up the bytes that it is called

@@ -47,7 +47,7 @@ class [[nodiscard]] operation {
   result<T> take() {
     if (handle_.inherited()) {
       handle_.leak();
-      return forked_error("operation");
+      return detail::forked_error("operation");
     }
     handle_.wait();
     const auto state = handle_.release();

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/exec/detail/timer_queue.hpp>
+#include <dataflux/exec/scheduler.hpp>
 
 #include <chrono>
 #include <condition_variable>
@@ -47,7 +47,7 @@ class virtual_scheduler final : public scheduler {
  private:
   time_point now_{std::chrono::seconds(1)};
   std::deque<task> ready_{};
-  timer_queue timers_{};
+  detail::timer_queue timers_{};
   bool ending_{false};
 };
 
@@ -85,7 +85,7 @@ class virtual_thread final : public scheduler {
   std::condition_variable arrived_{};
   time_point now_{std::chrono::seconds(1)};
   std::deque<task> ready_{};
-  timer_queue timers_{};
+  detail::timer_queue timers_{};
   bool ending_{false};
   std::thread thread_{};  ///< last: it uses the members above
 };

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <dataflux/auth/detail/token_flow.hpp>
+#include <dataflux/auth/access_token.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/detail/ref.hpp>
 #include <dataflux/gcs/detail/endpoint.hpp>
 #include <dataflux/http/curl_transport.hpp>
-#include <dataflux/http/detail/retry.hpp>
 #include <dataflux/http/detail/transport.hpp>
+#include <dataflux/http/retry_policy.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/service/client_snapshot.hpp>
@@ -24,8 +24,13 @@
 #include <utility>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 class client_core;
+}
+
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
+template <class Verbs>
+struct compiled_verbs;
 }
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
@@ -34,7 +39,7 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 /// cloud machine with Application Default Credentials. 0 = the default of each time and number.
 struct client_options {
   /// Null = Application Default Credentials (auth/credentials.hpp).
-  auth::credentials_ptr credentials{};
+  credentials_ptr credentials{};
   /// "https://host[:port][/base]"; empty = the emulator named by STORAGE_EMULATOR_HOST when that is
   /// set, else the universe's endpoint.
   std::string endpoint{};
@@ -47,14 +52,14 @@ struct client_options {
   bool tokens_to_emulator{false};
   /// The endpoint's universe. Credentials of another universe are refused, both given and found
   /// ones; empty = any, which needs an `endpoint`.
-  std::string universe_domain{auth::default_universe};
+  std::string universe_domain{default_universe};
   /// Who pays for requests to a requester-pays bucket; empty = the bucket's owner.
   std::string user_project{};
   /// Whose quota is used; empty = as the credentials say.
   std::string quota_project{};
   /// Put before the library's own User-Agent, such as "trainer/2.1".
   std::string user_agent{};
-  http::retry_policy retry{};
+  retry_policy retry{};
   /// A transfer without a byte for this long is broken off and resumed.
   duration stall_timeout{std::chrono::seconds(30)};
   /// The same for a transfer below this many bytes per second over `throughput_window`: an
@@ -67,21 +72,13 @@ struct client_options {
   /// The same for completing an upload, which may take the service minutes.
   duration complete_timeout{std::chrono::minutes(10)};
   duration connect_timeout{std::chrono::seconds(10)};
-  http::curl_transport_options transport{};
+  curl_transport_options transport{};
   /// Used instead of a curl_transport: for tests, or shared by several clients. The client holds
   /// it.
-  std::shared_ptr<http::transport> shared_transport{};
+  std::shared_ptr<detail::http::transport> shared_transport{};
   /// Receives every request, retry and log line; null = none. Outlives the client.
   dataflux::observer* observer{nullptr};
 };
-
-class client;
-
-namespace detail {
-using begins_verbs = dataflux::detail::begins<client>;
-template <class Verbs>
-struct compiled_verbs;
-}  // namespace detail
 
 /// Google Cloud Storage as an object_store: the JSON API, and the XML API for multipart uploads.
 ///
@@ -106,7 +103,7 @@ struct compiled_verbs;
 ///
 /// Cost: curl_transport_options says how many threads and connections; idle ones cost a descriptor
 /// each.
-class client final : public detail::begins_verbs {
+class client final : public detail::begins<client> {
  public:
   /// Starts the I/O threads; sends nothing. Errors: those of finding credentials
   /// (auth/credentials.hpp); invalid_argument for a bad endpoint, file or option;
@@ -114,7 +111,7 @@ class client final : public detail::begins_verbs {
   static result<std::shared_ptr<client>> create(client_options options = {});
   DATAFLUX_INLINE ~client() override;
 
-  const gcs::endpoint& endpoint() const noexcept;
+  const detail::gcs::endpoint& endpoint() const noexcept;
   /// Counters so far; may be read while calls are under way.
   const counters& totals() const noexcept;
   /// The same with latencies, connections and pacing: see observer.hpp. Empty in the child of a
@@ -124,8 +121,8 @@ class client final : public detail::begins_verbs {
   /// invalid_argument for a token that is empty, has control characters, has expired, or is a
   /// file's path or content. failed_precondition for an emulator without
   /// client_options::tokens_to_emulator, and in the child of a fork.
-  result<void> set_token(const auth::access_token& token);
-  /// With auth::make_set_tokens(): the application could not acquire a token. Calls that wait for
+  result<void> set_token(const access_token& token);
+  /// With make_set_tokens(): the application could not acquire a token. Calls that wait for
   /// one end with this error at once, and so do those that need one within the next second. After
   /// that `needed` is called again. A valid token stays in use. `why` holds no secret; if it is
   /// retryable, calls try again. Errors: failed_precondition for other credentials, and as above.
@@ -136,7 +133,7 @@ class client final : public detail::begins_verbs {
 
   DATAFLUX_INLINE void start(const read_request& request, byte_sink& sink,
                              completion<read_summary> done) override;
-  using detail::begins_verbs::start;
+  using detail::begins<client>::start;
   /// The verbs that other stores do not have: patch_request, bulk_restore_request,
   /// storage_layout_request, test_permissions_request, list_buckets_request and
   /// list_all_buckets_request.
@@ -159,15 +156,15 @@ class client final : public detail::begins_verbs {
 
  private:
   template <class Store, class Requests>
-  friend class dataflux::detail::begins;
+  friend class detail::begins;
   template <class Verbs>
-  friend struct detail::compiled_verbs;
-  explicit client(ref<service::detail::client_core> core) noexcept;
+  friend struct detail::gcs::compiled_verbs;
+  explicit client(detail::ref<detail::service::client_core> core) noexcept;
   /// One for each verb; the library has all of them (gcs/detail/verbs.hpp).
   template <class Request>
   void begin(const Request& request, completion<typename Request::value> done);
 
-  ref<service::detail::client_core> core_;
+  detail::ref<detail::service::client_core> core_;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

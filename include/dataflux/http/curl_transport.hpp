@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
+namespace dataflux::inline DATAFLUX_ABI {
 
 /// How curl_transport connects. Every default suits a training job on a cloud machine.
 /// How a transport connects. 0 = the default of each.
@@ -58,15 +58,15 @@ struct curl_transport_options {
 /// Threads: all members from any thread.
 ///
 /// Cost: curl_transport_options::io_threads threads, and up to max_connections sockets.
-class curl_transport final : public transport {
+class curl_transport final : public detail::http::transport {
  public:
   /// Starts the threads. Errors: invalid_argument for files that cannot be read or half a client
   /// certificate; resource_exhausted when threads or descriptors are out.
   static result<std::shared_ptr<curl_transport>> create(const curl_transport_options& options);
   DATAFLUX_INLINE ~curl_transport() override;
 
-  DATAFLUX_INLINE void submit(ref<exchange> e) override;
-  DATAFLUX_INLINE void cancel(ref<exchange> e) noexcept override;
+  DATAFLUX_INLINE void submit(detail::ref<detail::http::exchange> e) override;
+  DATAFLUX_INLINE void cancel(detail::ref<detail::http::exchange> e) noexcept override;
   DATAFLUX_INLINE scheduler& next_executor() noexcept override;
   DATAFLUX_INLINE bool is_current() const noexcept override;
   DATAFLUX_INLINE std::size_t threads() const noexcept override;
@@ -81,7 +81,7 @@ class curl_transport final : public transport {
   std::unique_ptr<state> state_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/curl_transport.ipp>

@@ -13,9 +13,7 @@
 
 #include <sys/mman.h>
 
-namespace dataflux::inline DATAFLUX_ABI {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr std::size_t smallest_buffer = 4096;
 inline constexpr std::size_t huge_page = std::size_t{2} << 20U;
@@ -183,29 +181,27 @@ struct buffer_pool_state {
   }
 };
 
-}  // namespace detail
-
 DATAFLUX_INLINE buffer::~buffer() {
   if (data_ != nullptr) pool_->give_back(data_, capacity_);
 }
 
 DATAFLUX_INLINE buffer_pool::buffer_pool(std::size_t max_idle_bytes)
-    : state_(new detail::buffer_pool_state(max_idle_bytes), [](detail::buffer_pool_state* state) {
+    : state_(new buffer_pool_state(max_idle_bytes), [](buffer_pool_state* state) {
         if (!state->inherited()) delete state;
       }) {}
 
 DATAFLUX_INLINE std::size_t buffer_pool::capacity_for(std::size_t size) noexcept {
-  const std::size_t wanted = std::max(size, detail::smallest_buffer);
-  if (wanted <= detail::finely_sized) return std::bit_ceil(wanted);
-  const std::size_t step = std::size_t{1} << (static_cast<unsigned>(std::bit_width(wanted - 1)) -
-                                              1 - detail::size_class_bits);
+  const std::size_t wanted = std::max(size, smallest_buffer);
+  if (wanted <= finely_sized) return std::bit_ceil(wanted);
+  const std::size_t step =
+      std::size_t{1} << (static_cast<unsigned>(std::bit_width(wanted - 1)) - 1 - size_class_bits);
   return (wanted + step - 1) / step * step;
 }
 
 DATAFLUX_INLINE std::size_t buffer_pool::pages_for(std::size_t size) noexcept {
   const std::size_t capacity = capacity_for(size);
-  if (capacity < detail::smallest_mapping) return capacity;
-  const std::size_t page = detail::buffer_memory{.capacity = capacity}.page();
+  if (capacity < smallest_mapping) return capacity;
+  const std::size_t page = buffer_memory{.capacity = capacity}.page();
   return std::min(capacity, (size + page - 1) / page * page);
 }
 
@@ -215,7 +211,7 @@ DATAFLUX_INLINE buffer buffer_pool::acquire(std::size_t size) const {
   out.capacity_ = capacity_for(size);
   out.pool_ = state_;
   if (state_->inherited()) {
-    out.data_ = detail::allocate_buffer(out.capacity_);
+    out.data_ = allocate_buffer(out.capacity_);
     return out;
   }
   {
@@ -226,7 +222,7 @@ DATAFLUX_INLINE buffer buffer_pool::acquire(std::size_t size) const {
   }
   if (out.data_ == nullptr) {
     try {
-      out.data_ = detail::allocate_buffer(out.capacity_);
+      out.data_ = allocate_buffer(out.capacity_);
     } catch (...) {
       std::scoped_lock lock(state_->mutex);
       state_->used -= out.capacity_;
@@ -237,14 +233,14 @@ DATAFLUX_INLINE buffer buffer_pool::acquire(std::size_t size) const {
 }
 
 DATAFLUX_INLINE buffer buffer_pool::reserve(std::size_t size) const {
-  if (state_->inherited() || size < detail::smallest_mapping) return acquire(size);
+  if (state_->inherited() || size < smallest_mapping) return acquire(size);
   if (size > (std::size_t{1} << 62U)) throw std::bad_alloc();
   buffer out;
   out.capacity_ = capacity_for(size);
   std::scoped_lock lock(state_->mutex);
   state_->reserved.reserve(state_->reserved.size() + 1);
   auto found = state_->take_idle(out.capacity_);
-  if (found.data == nullptr) found.data = detail::allocate_buffer(out.capacity_);
+  if (found.data == nullptr) found.data = allocate_buffer(out.capacity_);
   state_->reserved.push_back(found);
   out.data_ = found.data;
   out.pool_ = state_;
@@ -276,4 +272,4 @@ DATAFLUX_INLINE void buffer_pool::trim() const noexcept {
   state_->shrink(0);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

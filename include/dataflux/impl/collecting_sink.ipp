@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE void collecting_sink::reset(std::size_t limit, excess beyond) noexcept {
   used_ = 0;
@@ -62,4 +62,4 @@ DATAFLUX_INLINE result<void> collecting_sink::rewind(std::uint64_t offset) {
   return {};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

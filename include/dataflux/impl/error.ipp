@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/detail/escaped_text.hpp>
+#include <dataflux/detail/text.hpp>
 #include <dataflux/error.hpp>
 
 #include <atomic>

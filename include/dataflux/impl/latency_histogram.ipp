@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/detail/latency_histogram.hpp>
+#include <dataflux/latency_histogram.hpp>
 
 #include <cmath>
 #include <numeric>

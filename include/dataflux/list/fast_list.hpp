@@ -89,7 +89,7 @@ struct list_summary {
   /// list the rest, use their start and end as offsets. (If the listing broke off between the
   /// versions of a name, some versions may come again. With include_trailing_delimiter that holds
   /// for a folded prefix, too.)
-  std::vector<name_range> missing{};
+  std::vector<detail::name_range> missing{};
   /// The first error that caused a missing range.
   std::optional<error> cause{};
 };

@@ -3,9 +3,9 @@
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/operation.hpp>
-#include <dataflux/list/detail/listing_changes.hpp>
-#include <dataflux/list/detail/shared_list.hpp>
 #include <dataflux/list/fast_list.hpp>
+#include <dataflux/list/listing_changes.hpp>
+#include <dataflux/list/shared_list.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_columns.hpp>

@@ -2,12 +2,11 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/observer.hpp>
-#include <dataflux/store/detail/name_source.hpp>
-#include <dataflux/store/detail/synthetic_bytes.hpp>
 #include <dataflux/store/object_store.hpp>
+#include <dataflux/store/synthetic_objects.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <array>
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include <dataflux/detail/config.hpp>
 #include <dataflux/store/detail/column_chunk.hpp>
-#include <dataflux/store/detail/object_chunk.hpp>
+#include <dataflux/store/object_chunk.hpp>
 
 #include <cstddef>
 #include <cstdint>

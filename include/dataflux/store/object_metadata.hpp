@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/detail/config.hpp>
 
 #include <cstdint>
@@ -11,17 +11,6 @@
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
-
-/// Time stamps as the service gives them: UTC, up to nanoseconds.
-using timestamp = codec::timestamp;
-
-/// "2026-08-01T12:34:56.789Z": 0, 3, 6 or 9 digits of fraction, as few as lose nothing. Comes back
-/// equal from parse_timestamp(). Pure.
-inline std::string to_string(timestamp time) { return codec::format_rfc3339(time); }
-/// Reads such a text, and any other of RFC 3339; nothing for other texts. Pure.
-inline std::optional<timestamp> parse_timestamp(std::string_view text) {
-  return codec::parse_rfc3339(text);
-}
 
 /// Metadata of one generation of an object (protocol.md 1.2). Fields that a reply lacks are empty,
 /// zero or nothing.

@@ -4,8 +4,8 @@
 #include <dataflux/codec/detail/part_number.hpp>
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/exec/detail/fork.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/exec/operation.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/multipart_requests.hpp>
@@ -23,7 +23,7 @@ struct store_traits {
   /// Least size of every part but the last, greatest size of a part, and most parts of an upload.
   std::uint64_t min_part_size{5ULL << 20U};
   std::uint64_t max_part_size{5ULL << 30U};
-  std::uint32_t max_parts{greatest_part_number};
+  std::uint32_t max_parts{detail::greatest_part_number};
   std::uint64_t max_object_size{5ULL << 40U};
   std::uint32_t max_list_page{1'000};
   std::uint32_t max_compose_sources{32};
@@ -70,7 +70,7 @@ class object_store {
   /// run, asks here first. The names are the error's.
   result<void> check_not_forked(std::string_view bucket, std::string_view object = {}) const {
     if (!born_.inherited()) return {};
-    return forked_error("client").with_bucket(bucket).with_object(object);
+    return detail::forked_error("client").with_bucket(bucket).with_object(object);
   }
 
   /// The sink is rewound at most to offset 0 when an attempt cannot be resumed where it broke off.

@@ -25,12 +25,12 @@
 ///     }
 namespace dataflux::inline DATAFLUX_ABI {
 
-namespace gcs {
+namespace detail::gcs {
 struct resumable_start_verb;
 struct resumable_chunk_verb;
 struct resumable_status_verb;
 struct resumable_cancel_verb;
-}  // namespace gcs
+}  // namespace detail::gcs
 
 /// In bytes (protocol.md 2).
 inline constexpr std::uint64_t greatest_object_size = 5ULL << 40U;
@@ -62,12 +62,12 @@ class resumable_session {
   const std::string& object() const noexcept { return facts_->object; }
 
  private:
-  friend struct gcs::resumable_start_verb;
-  friend struct gcs::resumable_chunk_verb;
-  friend struct gcs::resumable_status_verb;
-  friend struct gcs::resumable_cancel_verb;
+  friend struct detail::gcs::resumable_start_verb;
+  friend struct detail::gcs::resumable_chunk_verb;
+  friend struct detail::gcs::resumable_status_verb;
+  friend struct detail::gcs::resumable_cancel_verb;
   struct facts {
-    std::shared_ptr<const http::origin> origin{};
+    std::shared_ptr<const detail::http::origin> origin{};
     std::string target{};
     std::string bucket{};
     std::string object{};

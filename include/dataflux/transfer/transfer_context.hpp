@@ -1,55 +1,15 @@
 #pragma once
 
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/transfer/detail/concurrency.hpp>
-#include <dataflux/transfer/detail/hedge.hpp>
+#include <dataflux/transfer/transfer_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 namespace dataflux::inline DATAFLUX_ABI {
-
-/// The limits of a context. 0 = the default of each.
-struct transfer_options {
-  /// Most bytes that all streams hold together, from the start of a read until the reader takes its
-  /// bytes.
-  std::uint64_t memory_cap{256ULL << 20U};
-  /// Longest single read; longer pieces become parallel reads of equal size. At least 1.
-  std::uint64_t slice{8ULL << 20U};
-  concurrency_options concurrency{};
-  hedge_options hedge{};
-  /// Most bytes that all uploads hold together, borrowed ones included: from the first byte of a
-  /// part until the service has it. If writers hold all of it, one upload of a file at a time has a
-  /// part beyond it.
-  std::uint64_t upload_memory{256ULL << 20U};
-};
-
-/// Counters of a context's streams. Some microseconds old.
-struct transfer_counters {
-  /// Under the cap: bytes read ahead or being read, and their maximum so far.
-  std::uint64_t held{0};
-  std::uint64_t peak_held{0};
-  /// Bytes of items that readers hold; no part of `held`.
-  std::uint64_t borrowed{0};
-  std::size_t in_flight{0};          ///< reads
-  std::size_t waiting{0};            ///< reads that wait for their turn
-  int concurrency{0};                ///< reads that may be in flight
-  std::uint64_t items{0};            ///< arrived, failed ones included
-  std::uint64_t bytes{0};            ///< of items
-  std::uint64_t revoked{0};          ///< items that were given up for others, and read again
-  std::uint64_t composites{0};       ///< made of several objects, to read those as one
-  std::uint64_t composites_left{0};  ///< of them: that could not be removed, or not for certain
-  hedge_counters hedges{};
-  network_estimate network{};
-  /// Under upload_memory: bytes that uploads hold, and their maximum so far.
-  std::uint64_t upload_held{0};
-  std::uint64_t upload_peak{0};
-  std::uint64_t uploads{0};         ///< that ended well
-  std::uint64_t uploaded_bytes{0};  ///< of parts that the service has taken
-};
 
 namespace detail {
 struct transfer_state;

@@ -3,7 +3,7 @@
 #include <dataflux/deadline.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/store/object_metadata.hpp>
-#include <dataflux/transfer/detail/part_checksum.hpp>
+#include <dataflux/transfer/part_checksum.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -9,7 +9,7 @@ namespace authorized_user_test {
 using dataflux::errc;
 using dataflux::error;
 using namespace std::chrono_literals;
-namespace auth = dataflux::auth;
+namespace auth = dataflux::detail::auth;
 
 namespace {
 
@@ -36,9 +36,9 @@ TEST_CASE("authorized_user: posts the refresh token as a form", "[auth]") {
         "&refresh_token=1%2F%2FSECRET-refresh");
   step = flow->resume(test::reply(200, R"({"access_token":"ya29.y","expires_in":3599})"),
                       {test::some_time(), 0});
-  REQUIRE(std::holds_alternative<auth::access_token>(step));
-  CHECK(std::get<auth::access_token>(step).value == "ya29.y");
-  CHECK(std::get<auth::access_token>(step).expires == test::some_time() + 3599s);
+  REQUIRE(std::holds_alternative<dataflux::access_token>(step));
+  CHECK(std::get<dataflux::access_token>(step).value == "ya29.y");
+  CHECK(std::get<dataflux::access_token>(step).expires == test::some_time() + 3599s);
 }
 
 TEST_CASE("authorized_user: a dead login says how to log in again", "[auth]") {

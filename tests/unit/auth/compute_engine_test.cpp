@@ -9,7 +9,7 @@ namespace compute_engine_test {
 using dataflux::errc;
 using dataflux::error;
 using namespace std::chrono_literals;
-namespace auth = dataflux::auth;
+namespace auth = dataflux::detail::auth;
 
 namespace {
 
@@ -54,9 +54,9 @@ TEST_CASE("compute_engine: asks the metadata server, past any proxy", "[auth]") 
   CHECK(target(step) == token_page);
   CHECK(std::get<auth::http_step>(step).request.headers.find("metadata-flavor") == "Google");
   step = resume(*flow, test::reply(200, token_json, true));
-  REQUIRE(std::holds_alternative<auth::access_token>(step));
-  CHECK(std::get<auth::access_token>(step).value == "mds");
-  CHECK(std::get<auth::access_token>(step).expires == test::some_time() + 3000s);
+  REQUIRE(std::holds_alternative<dataflux::access_token>(step));
+  CHECK(std::get<dataflux::access_token>(step).value == "mds");
+  CHECK(std::get<dataflux::access_token>(step).expires == test::some_time() + 3000s);
 
   auto second = credentials->start();
   CHECK(target(resume(*second)) == token_page);

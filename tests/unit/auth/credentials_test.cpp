@@ -9,25 +9,26 @@ namespace credentials_test {
 
 using dataflux::errc;
 using dataflux::error;
-namespace auth = dataflux::auth;
+namespace auth = dataflux::detail::auth;
 
 namespace {
 
 const std::string gcloud_file = "/home/u/.config/gcloud/application_default_credentials.json";
 const std::string product_file = "/sys/class/dmi/id/product_name";
 
-auth::default_credentials found(const test::scripted_environment& machine,
-                                const auth::adc_options& options = {}) {
-  return auth::find_default_credentials(options, machine).value();
+dataflux::default_credentials found(const test::scripted_environment& machine,
+                                    const dataflux::adc_options& options = {}) {
+  return dataflux::find_default_credentials(options, machine).value();
 }
 
-error refused(const test::scripted_environment& machine, const auth::adc_options& options = {}) {
-  const auto outcome = auth::find_default_credentials(options, machine);
+error refused(const test::scripted_environment& machine,
+              const dataflux::adc_options& options = {}) {
+  const auto outcome = dataflux::find_default_credentials(options, machine);
   REQUIRE_FALSE(outcome);
   return outcome.error();
 }
 
-std::string first_target(const auth::credentials_ptr& credentials) {
+std::string first_target(const dataflux::credentials_ptr& credentials) {
   auto step = credentials->start()->resume({}, {test::some_time(), 0});
   const auto& request = std::get<auth::http_step>(step).request;
   return request.origin->to_string() + request.target;
@@ -71,7 +72,7 @@ TEST_CASE("adc: a file's content in place of its path is refused, and not shown"
     CHECK(refused(machine).message() ==
           "GOOGLE_APPLICATION_CREDENTIALS: what was given as the path of a credentials file is its "
           "content: write that to a file, and give its path");
-    CHECK(auth::load_credentials_file(content, {}, machine).error().code() ==
+    CHECK(dataflux::load_credentials_file(content, {}, machine).error().code() ==
           errc::invalid_argument);
   }
 }
@@ -176,7 +177,7 @@ TEST_CASE("adc: an emulator gets no real token, whatever else is configured", "[
 
 TEST_CASE("adc: the forms of STORAGE_EMULATOR_HOST", "[auth]") {
   const auto origin = [](std::string_view value) {
-    const auto parsed = auth::parse_emulator_host(value);
+    const auto parsed = dataflux::parse_emulator_host(value);
     return parsed ? parsed->to_string() : "refused";
   };
   CHECK(origin("localhost:9000") == "http://localhost:9000");
@@ -228,7 +229,7 @@ TEST_CASE("adc: kinds that are not supported yet say what works instead", "[auth
 TEST_CASE("adc: a caller can restrict the kinds", "[auth]") {
   test::scripted_environment machine("/home/u");
   machine.files[gcloud_file] = user_json();
-  const auth::adc_options robots{.allowed_kinds = {"service_account"}};
+  const dataflux::adc_options robots{.allowed_kinds = {"service_account"}};
   CHECK(refused(machine, robots).code() == errc::invalid_argument);
   machine.files[gcloud_file] = robot_json();
   CHECK(found(machine, robots).credentials->facts().kind == "service_account");
@@ -242,13 +243,13 @@ TEST_CASE("adc: a kind to accept that does not exist is refused before anything 
           "[auth]") {
   test::scripted_environment machine("/home/u");
   machine.files[gcloud_file] = user_json();
-  const auth::adc_options mistyped{.allowed_kinds = {"authorized_user", "service_acount"}};
+  const dataflux::adc_options mistyped{.allowed_kinds = {"authorized_user", "service_acount"}};
   const error e = refused(machine, mistyped);
   CHECK(e.code() == errc::invalid_argument);
   CHECK(e.message().starts_with(
       "allowed_kinds: \"service_acount\" is no kind of credentials; there are service_account, "));
   CHECK(e.message().ends_with(", compute_engine"));
-  CHECK_FALSE(auth::load_credentials_file(gcloud_file, mistyped, machine));
+  CHECK_FALSE(dataflux::load_credentials_file(gcloud_file, mistyped, machine));
   CHECK(machine.read.empty());
   CHECK(found(machine, {.allowed_kinds = {"authorized_user", "external_account"}}).credentials);
 }

@@ -13,7 +13,7 @@
 namespace environment_test {
 
 using dataflux::errc;
-using dataflux::auth::process_environment;
+using dataflux::detail::auth::process_environment;
 
 namespace {
 

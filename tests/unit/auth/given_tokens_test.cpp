@@ -18,46 +18,46 @@ using dataflux::errc;
 using dataflux::error;
 using dataflux::result;
 using namespace std::chrono_literals;
-namespace auth = dataflux::auth;
+namespace auth = dataflux::detail::auth;
 
 namespace {
 
 /// Goes through the flow of a provider, whose blocking step runs here.
-result<auth::access_token> token_of(const auth::credentials_ptr& from) {
+result<dataflux::access_token> token_of(const dataflux::credentials_ptr& from) {
   const auth::flow_moment now{test::some_time(), 0.5};
   const auto flow = from->start();
   auto step = flow->resume(std::monostate{}, now);
   REQUIRE(std::holds_alternative<auth::blocking_step>(step));
   step = flow->resume(std::get<auth::blocking_step>(step).work(), now);
   if (auto* const why = std::get_if<error>(&step)) return std::move(*why);
-  return std::get<auth::access_token>(std::move(step));
+  return std::get<dataflux::access_token>(std::move(step));
 }
 
 }  // namespace
 
 TEST_CASE("token provider: its token is checked, and its failures are told", "[auth]") {
-  std::function<result<auth::access_token>()> gives;
+  std::function<result<dataflux::access_token>()> gives;
   int calls = 0;
-  const auto provider = auth::make_token_provider([&] {
+  const auto provider = dataflux::make_token_provider([&] {
     ++calls;
     return gives();
   });
   CHECK_FALSE(provider->anonymous());
-  gives = [] { return auth::access_token{"p1", test::some_time() + 1h}; };
+  gives = [] { return dataflux::access_token{"p1", test::some_time() + 1h}; };
   CHECK(token_of(provider).value().value == "p1");
   CHECK(token_of(provider).value().expires == test::some_time() + 1h);
   CHECK(calls == 2);
 
-  gives = [] { return auth::access_token{"a\r\nb", test::some_time() + 1h}; };
+  gives = [] { return dataflux::access_token{"a\r\nb", test::some_time() + 1h}; };
   CHECK(token_of(provider).error().code() == errc::invalid_argument);
-  gives = [] { return auth::access_token{"", test::some_time() + 1h}; };
+  gives = [] { return dataflux::access_token{"", test::some_time() + 1h}; };
   CHECK(token_of(provider).error().code() == errc::invalid_argument);
-  gives = [] { return auth::access_token{"late", test::some_time()}; };
+  gives = [] { return dataflux::access_token{"late", test::some_time()}; };
   CHECK(token_of(provider).error().code() == errc::invalid_argument);
   gives = [] { return error(errc::permission_denied, "the vault says no"); };
   CHECK(token_of(provider).error().code() == errc::permission_denied);
   CHECK(token_of(provider).error().message() == "the vault says no");
-  gives = []() -> result<auth::access_token> { throw std::runtime_error("secret"); };
+  gives = []() -> result<dataflux::access_token> { throw std::runtime_error("secret"); };
   CHECK(token_of(provider).error().code() == errc::internal);
   CHECK(token_of(provider).error().message().find("secret") == std::string::npos);
 }
@@ -65,8 +65,8 @@ TEST_CASE("token provider: its token is checked, and its failures are told", "[a
 TEST_CASE("token provider: what is a file's is no token, and what could be a path may be one",
           "[auth]") {
   std::string token;
-  const auto provider = auth::make_token_provider([&token] {
-    return auth::access_token{token, test::some_time() + 1h};
+  const auto provider = dataflux::make_token_provider([&token] {
+    return dataflux::access_token{token, test::some_time() + 1h};
   });
   const temporary_folder scratch;
   const auto path = scratch.path / "key";
@@ -90,8 +90,8 @@ TEST_CASE("token provider: what is a file's is no token, and what could be a pat
 }
 
 TEST_CASE("token provider: without a thread for its step the flow ends with that error", "[auth]") {
-  const auto provider = auth::make_token_provider([] {
-    return auth::access_token{"p", test::some_time() + 1h};
+  const auto provider = dataflux::make_token_provider([] {
+    return dataflux::access_token{"p", test::some_time() + 1h};
   });
   const auto flow = provider->start();
   const auth::flow_moment now{test::some_time(), 0.5};
@@ -104,7 +104,7 @@ TEST_CASE("token provider: without a thread for its step the flow ends with that
 
 TEST_CASE("set tokens: the flow asks once, waits, and then says what was missing", "[auth]") {
   int asked = 0;
-  const auto credentials = auth::make_set_tokens([&asked] { ++asked; }, 5s);
+  const auto credentials = dataflux::make_set_tokens([&asked] { ++asked; }, 5s);
   const auth::flow_moment now{test::some_time(), 0.5};
   const auto flow = credentials->start();
   auto step = flow->resume(std::monostate{}, now);
@@ -116,7 +116,7 @@ TEST_CASE("set tokens: the flow asks once, waits, and then says what was missing
   CHECK(std::get<error>(step).code() == errc::unauthenticated);
   CHECK(asked == 1);
   // Nobody need listen, and 0 is a minute.
-  step = auth::make_set_tokens()->start()->resume(std::monostate{}, now);
+  step = dataflux::make_set_tokens()->start()->resume(std::monostate{}, now);
   CHECK(std::get<auth::wait_step>(step).wait == 60s);
 }
 

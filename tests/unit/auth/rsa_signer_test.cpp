@@ -7,7 +7,7 @@
 namespace rsa_signer_test {
 
 using dataflux::errc;
-using dataflux::auth::rsa_signer;
+using dataflux::detail::auth::rsa_signer;
 
 TEST_CASE("rsa_signer: signs, and the public half agrees", "[auth]") {
   auto signer = rsa_signer::from_pem(test::private_pem());

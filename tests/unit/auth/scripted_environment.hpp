@@ -10,7 +10,7 @@
 namespace test {
 
 /// A machine with the variables and files that a test gives it; remembers what was read.
-class scripted_environment final : public dataflux::auth::environment {
+class scripted_environment final : public dataflux::detail::auth::environment {
  public:
   scripted_environment() = default;
   explicit scripted_environment(const std::string& home) { variables["HOME"] = home; }

@@ -12,7 +12,7 @@
 namespace secrets_test {
 
 using dataflux::error;
-namespace auth = dataflux::auth;
+namespace auth = dataflux::detail::auth;
 
 namespace {
 
@@ -40,7 +40,7 @@ void hear_files(listener& ears, const test::fields& file) {
   machine.variables["GOOGLE_APPLICATION_CREDENTIALS"] = "/f";
   const auto load = [&](std::string json) {
     machine.files["/f"] = std::move(json);
-    const auto outcome = auth::find_default_credentials({}, machine);
+    const auto outcome = dataflux::find_default_credentials({}, machine);
     if (!outcome) ears.hear(outcome.error());
   };
   for (const auto& [name, value] : file) {
@@ -54,7 +54,7 @@ void hear_files(listener& ears, const test::fields& file) {
   for (std::size_t size = 0; size < whole.size(); size += 7) load(whole.substr(0, size));
 }
 
-void hear_replies(listener& ears, const auth::credentials& credentials,
+void hear_replies(listener& ears, const dataflux::credentials& credentials,
                   const std::vector<std::string>& echoes) {
   for (const std::string& echo : echoes) {
     for (const int status : {200, 400, 401, 403, 404, 500, 503}) {
@@ -67,7 +67,7 @@ void hear_replies(listener& ears, const auth::credentials& credentials,
         auto flow = credentials.start();
         auto step = flow->resume({}, {test::some_time(), 0});
         while (!std::holds_alternative<error>(step) &&
-               !std::holds_alternative<auth::access_token>(step)) {
+               !std::holds_alternative<dataflux::access_token>(step)) {
           const bool sent = std::holds_alternative<auth::http_step>(step);
           step = flow->resume(sent ? test::reply(status, body) : auth::flow_event{},
                               {test::some_time(), 0});
@@ -94,7 +94,7 @@ TEST_CASE("credentials: no error ever shows a secret", "[auth]") {
   // Nor what can be turned into one again.
   const std::string digits = "312f2f5345435245542d72656672657368";
   const std::string base64 =
-      dataflux::codec::encode_base64(dataflux::as_bytes("1//SECRET-refresh"));
+      dataflux::detail::codec::encode_base64(dataflux::as_bytes("1//SECRET-refresh"));
   listener turned({digits, base64.substr(0, 20), "1//secret-refresh", "S%2545CR"});
   hear_replies(turned, *user, {digits, base64, "1//secret-refresh", "1//S%2545CR%2545T-refresh"});
   CHECK(turned.heard() > 100);

@@ -11,12 +11,13 @@ namespace service_account_test {
 using dataflux::errc;
 using dataflux::error;
 using namespace std::chrono_literals;
-namespace auth = dataflux::auth;
-namespace codec = dataflux::codec;
+namespace auth = dataflux::detail::auth;
+namespace codec = dataflux::detail::codec;
 
 namespace {
 
-auth::credentials_ptr parse(const std::string& json, auth::service_account_options options = {}) {
+dataflux::credentials_ptr parse(const std::string& json,
+                                auth::service_account_options options = {}) {
   return auth::parse_service_account(json, "/k.json", options).value();
 }
 
@@ -44,7 +45,7 @@ TEST_CASE("service_account: the self-signed token has exactly the claims that it
 
   auto flow = credentials->start();
   const auto step = flow->resume({}, {test::some_time() + 700ms, 0});
-  const auto* token = std::get_if<auth::access_token>(&step);
+  const auto* token = std::get_if<dataflux::access_token>(&step);
   REQUIRE(token != nullptr);
   CHECK(token->expires == test::some_time() + 3590s);
   const auto jwt = test::verify_jwt(token->value);
@@ -60,7 +61,7 @@ TEST_CASE("service_account: without scopes the token names its audience", "[auth
   auto credentials = parse(test::to_json(test::service_account_file()), {.scopes = ""});
   auto flow = credentials->start();
   const auto step = flow->resume({}, {test::some_time(), 0});
-  const auto jwt = test::verify_jwt(std::get<auth::access_token>(step).value);
+  const auto jwt = test::verify_jwt(std::get<dataflux::access_token>(step).value);
   REQUIRE(jwt);
   CHECK(text_of(jwt->claims, "aud") == "https://storage.googleapis.com/");
   CHECK(text_of(jwt->claims, "scope").empty());
@@ -72,7 +73,7 @@ TEST_CASE("service_account: the exchanged form posts a signed assertion", "[auth
   auto step = flow->resume({}, {test::some_time(), 0});
   const auto* send = std::get_if<auth::http_step>(&step);
   REQUIRE(send != nullptr);
-  CHECK(send->request.method == dataflux::http::method::post);
+  CHECK(send->request.method == dataflux::detail::http::method::post);
   CHECK(send->request.origin->to_string() == "https://oauth2.googleapis.com:443");
   CHECK(send->request.target == "/token");
   CHECK(send->request.headers.find("content-type") == "application/x-www-form-urlencoded");
@@ -89,7 +90,7 @@ TEST_CASE("service_account: the exchanged form posts a signed assertion", "[auth
 
   step = flow->resume(test::reply(200, R"({"access_token":"ya29.x","expires_in":"3599"})"),
                       {test::some_time() + 1s, 0});
-  const auto* token = std::get_if<auth::access_token>(&step);
+  const auto* token = std::get_if<dataflux::access_token>(&step);
   REQUIRE(token != nullptr);
   CHECK(token->value == "ya29.x");
   CHECK(token->expires == test::some_time() + 3600s);

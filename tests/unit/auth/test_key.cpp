@@ -46,7 +46,7 @@ std::optional<std::string> bytes_of_url_text(std::string_view text) {
   std::replace(standard.begin(), standard.end(), '-', '+');
   std::replace(standard.begin(), standard.end(), '_', '/');
   standard.append((4 - standard.size() % 4) % 4, '=');
-  return dataflux::codec::decode_base64(standard);
+  return dataflux::detail::codec::decode_base64(standard);
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ std::optional<verified_jwt> verify_jwt(std::string_view token) {
 
 std::string json_quoted(std::string_view text) {
   std::string out;
-  dataflux::codec::append_json_string(out, text);
+  dataflux::detail::codec::append_json_string(out, text);
   return out;
 }
 
@@ -120,16 +120,16 @@ std::string with(fields members, std::string_view name, std::string_view value) 
   return to_json(members);
 }
 
-dataflux::auth::system_time some_time() {
-  return dataflux::auth::system_time{std::chrono::seconds(1767323045)};
+dataflux::system_time some_time() {
+  return dataflux::system_time{std::chrono::seconds(1767323045)};
 }
 
-dataflux::auth::flow_event reply(int status, std::string body, bool metadata) {
-  dataflux::auth::http_reply r;
+dataflux::detail::auth::flow_event reply(int status, std::string body, bool metadata) {
+  dataflux::detail::auth::http_reply r;
   r.status = status;
   r.body = std::move(body);
   if (metadata) r.headers.add("Metadata-Flavor", "Google");
-  return dataflux::result<dataflux::auth::http_reply>{std::move(r)};
+  return dataflux::result<dataflux::detail::auth::http_reply>{std::move(r)};
 }
 
 }  // namespace test

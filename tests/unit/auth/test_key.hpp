@@ -36,9 +36,9 @@ fields authorized_user_file();
 std::string with(fields members, std::string_view name, std::string_view value);
 
 /// 2026-01-02T03:04:05Z, a whole second.
-dataflux::auth::system_time some_time();
+dataflux::system_time some_time();
 
 /// A reply as the token endpoint gives it.
-dataflux::auth::flow_event reply(int status, std::string body, bool metadata = false);
+dataflux::detail::auth::flow_event reply(int status, std::string body, bool metadata = false);
 
 }  // namespace test

@@ -16,15 +16,15 @@ using dataflux::errc;
 using dataflux::error;
 using dataflux::result;
 using namespace std::chrono_literals;
-namespace auth = dataflux::auth;
-namespace http = dataflux::http;
+namespace auth = dataflux::detail::auth;
+namespace http = dataflux::detail::http;
 
 namespace {
 
 /// One client's cache in virtual time; the token endpoint counts its answers: "t1", "t2", ...
 class world {
  public:
-  explicit world(auth::credentials_ptr credentials = person()) {
+  explicit world(dataflux::credentials_ptr credentials = person()) {
     auth::token_cache_options options;
     options.wall_clock = [this] { return today(); };
     options.seed = 1;
@@ -32,7 +32,7 @@ class world {
     cache.emplace(std::move(credentials), net, std::move(options));
   }
 
-  static auth::credentials_ptr person() {
+  static dataflux::credentials_ptr person() {
     return auth::parse_authorized_user(test::to_json(test::authorized_user_file()), "/f").value();
   }
 
@@ -65,7 +65,7 @@ class world {
     return value ? std::string{*value} : "none";
   }
   std::size_t asked() const { return net.log().size(); }
-  auth::system_time today() { return test::some_time() + (time.now() - begin_); }
+  dataflux::system_time today() { return test::some_time() + (time.now() - begin_); }
 
   std::function<http::memory_reply()> peer = [this] { return token(3600); };
   http::memory_reply token(int seconds, dataflux::duration delay = 100ms) {
@@ -309,7 +309,7 @@ TEST_CASE("token_cache: destruction ends all waits, at any point of a refresh", 
 }
 
 TEST_CASE("token_cache: anonymous is always ready, and empty", "[auth]") {
-  world w{auth::make_anonymous_credentials()};
+  world w{dataflux::make_anonymous_credentials()};
   CHECK(w.look().empty());
   CHECK(w.fetch().empty());
   w.cache->invalidate("");
@@ -323,11 +323,11 @@ TEST_CASE("token_cache: the application may set tokens, with credentials or with
   CHECK(w.fetch() == "error: the application has set no token, or one that is no longer good");
   world::answer told;
   w.time.run_for(2s);
-  CHECK_FALSE(w.cache->set_token({"", auth::system_time::max()}));
-  CHECK_FALSE(w.cache->set_token({"a\r\nb", auth::system_time::max()}));
+  CHECK_FALSE(w.cache->set_token({"", dataflux::system_time::max()}));
+  CHECK_FALSE(w.cache->set_token({"a\r\nb", dataflux::system_time::max()}));
   CHECK_FALSE(w.cache->set_token({"old", test::some_time()}));
   CHECK(w.look() == "none");
-  REQUIRE(w.cache->set_token({"mine", auth::system_time::max()}));
+  REQUIRE(w.cache->set_token({"mine", dataflux::system_time::max()}));
   w.time.run_for(1000h);
   CHECK(w.look() == "Bearer mine");
   REQUIRE(w.cache->set_token({"short", test::some_time() + 1001h}));
@@ -347,7 +347,7 @@ TEST_CASE("token_cache: the application may set tokens, with credentials or with
 
 TEST_CASE("token_cache: set tokens are asked for in time, and calls wait for them", "[auth]") {
   int asked = 0;
-  world w(auth::make_set_tokens([&asked] { ++asked; }));
+  world w(dataflux::make_set_tokens([&asked] { ++asked; }));
   const auto set = [&w](const char* value, dataflux::duration lasts) {
     return w.cache->set_token({value, w.today() + lasts});
   };
@@ -381,7 +381,7 @@ TEST_CASE("token_cache: set tokens are asked for in time, and calls wait for the
 
 TEST_CASE("token_cache: who waits when a token ends that was set is not forgotten", "[auth]") {
   int asked = 0;
-  world w(auth::make_set_tokens([&asked] { ++asked; }));
+  world w(dataflux::make_set_tokens([&asked] { ++asked; }));
   world::answer first;
   w.await(first);
   w.time.run_for(1s);
@@ -400,7 +400,7 @@ TEST_CASE("token_cache: who waits when a token ends that was set is not forgotte
 
 TEST_CASE("token_cache: a token that nobody sets is an error after the limit", "[auth]") {
   int asked = 0;
-  world w(auth::make_set_tokens([&asked] { ++asked; }, 7s));
+  world w(dataflux::make_set_tokens([&asked] { ++asked; }, 7s));
   world::answer told;
   w.await(told);
   w.time.run_for(6900ms);
@@ -420,7 +420,7 @@ TEST_CASE("token_cache: a token that nobody sets is an error after the limit", "
 
 TEST_CASE("token_cache: who waits for a token that cannot be had is told so at once", "[auth]") {
   int asked = 0;
-  world w(auth::make_set_tokens([&asked] { ++asked; }));
+  world w(dataflux::make_set_tokens([&asked] { ++asked; }));
   world::answer first;
   world::answer second;
   w.await(first);
@@ -447,7 +447,7 @@ TEST_CASE("token_cache: who waits for a token that cannot be had is told so at o
   w.time.run_for(0s);
   CHECK(later.times == 0);
   CHECK(asked == 2);
-  REQUIRE(w.cache->set_token({"t1", auth::system_time::max()}));
+  REQUIRE(w.cache->set_token({"t1", dataflux::system_time::max()}));
   w.time.run_for(0s);
   CHECK(later.value == "Bearer t1");
   w.time.run_for(100s);
@@ -456,7 +456,7 @@ TEST_CASE("token_cache: who waits for a token that cannot be had is told so at o
 
 TEST_CASE("token_cache: a good token stays where the next one cannot be had", "[auth]") {
   int asked = 0;
-  world w(auth::make_set_tokens([&asked] { ++asked; }));
+  world w(dataflux::make_set_tokens([&asked] { ++asked; }));
   REQUIRE(w.cache->set_token({"t1", w.today() + 1h}));
   w.time.run_for(3600s - 120s);
   CHECK(w.look() == "Bearer t1");
@@ -483,7 +483,7 @@ TEST_CASE("token_cache: a token may be set where it is asked for, and after it w
           "[auth]") {
   world* here = nullptr;
   int asked = 0;
-  world w(auth::make_set_tokens([&] {
+  world w(dataflux::make_set_tokens([&] {
     const auto value = "t" + std::to_string(++asked);
     CHECK(here->cache->set_token({value, test::some_time() + 1000h}));
   }));

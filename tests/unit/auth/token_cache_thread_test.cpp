@@ -16,7 +16,7 @@ namespace token_cache_thread_test {
 
 using dataflux::result;
 using namespace std::chrono_literals;
-namespace auth = dataflux::auth;
+namespace auth = dataflux::detail::auth;
 
 namespace {
 
@@ -70,10 +70,10 @@ class thread_scheduler final : public dataflux::scheduler {
 };
 
 /// Only its executor is used: the flow below sends nothing.
-class silent_transport final : public dataflux::http::transport {
+class silent_transport final : public dataflux::detail::http::transport {
  public:
-  void submit(dataflux::ref<dataflux::http::exchange>) override {}
-  void cancel(dataflux::ref<dataflux::http::exchange>) noexcept override {}
+  void submit(dataflux::detail::ref<dataflux::detail::http::exchange>) override {}
+  void cancel(dataflux::detail::ref<dataflux::detail::http::exchange>) noexcept override {}
   thread_scheduler& next_executor() noexcept override { return executor_; }
   bool is_current() const noexcept override { return false; }
 
@@ -82,7 +82,7 @@ class silent_transport final : public dataflux::http::transport {
 };
 
 /// Counts the flows; each takes its token on the helper thread for what may block.
-class counting_credentials final : public auth::credentials {
+class counting_credentials final : public dataflux::credentials {
  public:
   /// `inside` is called by each step that may block.
   explicit counting_credentials(std::function<void()> inside = [] {})
@@ -95,7 +95,7 @@ class counting_credentials final : public auth::credentials {
           : number_(number), inside_(std::move(inside)) {}
       auth::flow_step resume(auth::flow_event event, const auth::flow_moment& moment) override {
         if (auto* text = std::get_if<result<std::string>>(&event)) {
-          return auth::access_token{**text, moment.now + 1h};
+          return dataflux::access_token{**text, moment.now + 1h};
         }
         return auth::blocking_step{[number = number_, inside = inside_]() -> result<std::string> {
           inside();
@@ -172,7 +172,7 @@ TEST_CASE("token_cache: a blocking step that nobody hears of for want of memory 
 }
 
 TEST_CASE("token_cache: destruction while a blocking step runs", "[auth][thread]") {
-  class slow_credentials final : public auth::credentials {
+  class slow_credentials final : public dataflux::credentials {
    public:
     slow_credentials(flag& begun, flag& go)
         : credentials({.kind = "slow"}), begun_(begun), go_(go) {}

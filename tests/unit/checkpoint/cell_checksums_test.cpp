@@ -14,7 +14,7 @@ namespace cell_checksums_test {
 
 using dataflux::byte_extent;
 using dataflux::bytes_view;
-using dataflux::cell_checksums;
+using dataflux::detail::cell_checksums;
 using verdict = cell_checksums::verdict;
 
 namespace {
@@ -28,13 +28,13 @@ struct object {
                                      static_cast<std::size_t>(e.length));
   }
   verdict give(cell_checksums& to, byte_extent e) const {
-    return to.take(e, of(e), dataflux::codec::crc32c(of(e)));
+    return to.take(e, of(e), dataflux::crc32c(of(e)));
   }
   /// With one bit of the byte at `bad` flipped.
   verdict give(cell_checksums& to, byte_extent e, std::uint64_t bad) const {
     std::vector<std::byte> copy(of(e).begin(), of(e).end());
     copy[static_cast<std::size_t>(bad - e.offset)] ^= std::byte{4};
-    return to.take(e, copy, dataflux::codec::crc32c(copy));
+    return to.take(e, copy, dataflux::crc32c(copy));
   }
   std::vector<std::byte> bytes;
 };
@@ -105,7 +105,7 @@ TEST_CASE("cell_checksums: parts are known from the start", "[checkpoint]") {
   const object o(1'000);
   std::vector<dataflux::part_checksum> parts;
   for (const byte_extent e : {byte_extent{0, 300}, byte_extent{300, 700}}) {
-    parts.push_back({e.length, dataflux::codec::crc32c(o.of(e))});
+    parts.push_back({e.length, dataflux::crc32c(o.of(e))});
   }
   cell_checksums cells(parts);
   CHECK(o.give(cells, {300, 700}, 300) == verdict::differs);
@@ -115,7 +115,7 @@ TEST_CASE("cell_checksums: parts are known from the start", "[checkpoint]") {
   CHECK_FALSE(cells.whole());
   CHECK(o.give(cells, {0, 300}) == verdict::good);
   CHECK(cells.whole());
-  CHECK(cells.crc() == dataflux::codec::crc32c(o.bytes));
+  CHECK(cells.crc() == dataflux::crc32c(o.bytes));
 }
 
 TEST_CASE("cell_checksums: any pieces in any order, against a model", "[checkpoint]") {
@@ -143,7 +143,7 @@ TEST_CASE("cell_checksums: any pieces in any order, against a model", "[checkpoi
       std::fill_n(seen.begin() + static_cast<std::ptrdiff_t>(e.offset), e.length, true);
     }
     CHECK(std::find(seen.begin(), seen.end(), false) == seen.end());
-    CHECK(cells.crc() == dataflux::codec::crc32c(o.bytes));
+    CHECK(cells.crc() == dataflux::crc32c(o.bytes));
   }
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("cell_checksums: many pieces are joined, and nothing is forgotten", "[
   for (std::uint64_t at = 0; at < size; ++at) o.give(cells, {at, 1});
   CHECK(cells.whole());
   CHECK_FALSE(cells.crowded());
-  CHECK(cells.crc() == dataflux::codec::crc32c(o.bytes));
+  CHECK(cells.crc() == dataflux::crc32c(o.bytes));
   CHECK(o.give(cells, {0, 1'000}, 500) == verdict::differs);
   cell_checksums apart(3 * size, 1'000);
   const object longer(3 * size);

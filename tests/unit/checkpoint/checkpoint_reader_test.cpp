@@ -31,7 +31,7 @@ bool names(const dataflux::error& e, const std::string& a, const std::string& b)
 
 TEST_CASE("checkpoint_reader: all its reads are of one, and others get their share (mend 4)",
           "[checkpoint]") {
-  struct small_reads : dataflux::read_member {
+  struct small_reads : dataflux::detail::read_member {
     explicit small_reads(const dataflux::transfer_context& c) : context(c) {}
     void wake() override {
       context.strand().post([this] { fill(); });
@@ -323,7 +323,7 @@ TEST_CASE("checkpoint_reader: a request that describes another object is refused
     const auto made = w.try_open(std::move(r));
     return made ? errc::ok : made.error().code();
   };
-  const std::uint32_t crc = dataflux::codec::crc32c(w.body);
+  const std::uint32_t crc = dataflux::crc32c(w.body);
   CHECK(code({.crc32c = crc, .parts = parts}) == errc::ok);
   CHECK(code({.crc32c = crc + 1}) == errc::data_loss);
   auto other = parts;

@@ -209,7 +209,7 @@ TEST_CASE("checkpoint_writer: many writers that one thread fills in turns", "[ch
     for (auto& writer : writers) {
       const auto made = writer.commit();
       REQUIRE(made);
-      CHECK(made->object.crc32c == dataflux::codec::crc32c(as_bytes(body)));
+      CHECK(made->object.crc32c == dataflux::crc32c(as_bytes(body)));
     }
   });
   CHECK(w.context.state()->uploads.memory.peak() <= 8 * part);

@@ -28,7 +28,7 @@ struct fixture {
     return true;
   }
 
-  dataflux::slab_writer slabs{dataflux::buffer_pool()};
+  dataflux::detail::slab_writer slabs{dataflux::detail::buffer_pool()};
   extent_cache cache{};
   bool first_use{false};
 };

@@ -1,4 +1,4 @@
-#include <dataflux/checkpoint/detail/member_record.hpp>
+#include <dataflux/checkpoint/member_record.hpp>
 
 #include <support/catch.hpp>
 

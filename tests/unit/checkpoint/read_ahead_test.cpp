@@ -10,7 +10,7 @@ namespace read_ahead_test {
 namespace {
 
 using dataflux::byte_extent;
-using dataflux::read_ahead;
+using dataflux::detail::read_ahead;
 
 constexpr std::uint64_t endless = 1ULL << 40U;
 

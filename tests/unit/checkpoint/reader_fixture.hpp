@@ -62,7 +62,7 @@ struct reader_fixture : transfer_fixture<> {
     std::vector<dataflux::part_checksum> parts;
     for (std::size_t at = 0; at < body.size(); at += part) {
       const auto piece = dataflux::bytes_view(body).subspan(at, std::min(part, body.size() - at));
-      parts.push_back({piece.size(), dataflux::codec::crc32c(piece)});
+      parts.push_back({piece.size(), dataflux::crc32c(piece)});
     }
     return parts;
   }

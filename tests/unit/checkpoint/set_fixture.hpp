@@ -32,10 +32,10 @@ struct set_fixture : transfer_fixture<> {
     const auto bytes = dataflux::as_bytes(text);
     dataflux::member_record record{.name = name, .size = text.size()};
     record.generation = store.put("bucket", folder + name, bytes);
-    record.crc32c = dataflux::codec::crc32c(bytes);
+    record.crc32c = dataflux::crc32c(bytes);
     const std::size_t half = text.size() / 2;
     for (const auto part : {bytes.first(half), bytes.subspan(half)}) {
-      if (!part.empty()) record.parts.push_back({part.size(), dataflux::codec::crc32c(part)});
+      if (!part.empty()) record.parts.push_back({part.size(), dataflux::crc32c(part)});
     }
     return record;
   }

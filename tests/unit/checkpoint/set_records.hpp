@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/checkpoint/detail/member_record.hpp>
+#include <dataflux/checkpoint/member_record.hpp>
 #include <dataflux/codec/crc32c.hpp>
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 inline dataflux::member_record record_of(std::string name, std::vector<std::uint64_t> sizes,
                                          std::int64_t generation = 7) {
   dataflux::member_record record{.name = std::move(name), .generation = generation};
-  dataflux::codec::crc32c_accumulator whole;
+  dataflux::crc32c_accumulator whole;
   for (const std::uint64_t size : sizes) {
     const std::uint32_t crc = 0x9e3779b9U * (static_cast<std::uint32_t>(whole.length()) + 1);
     record.parts.push_back({size, crc});

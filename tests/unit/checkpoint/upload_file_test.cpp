@@ -35,7 +35,7 @@ TEST_CASE("upload_file: a file becomes an object", "[checkpoint]") {
       CHECK(told == size);
       CHECK(sent->made.path == (size > part ? upload_path::multipart : upload_path::insert));
       CHECK(sent->made.object.content_type == "x/y");
-      CHECK(sent->made.object.crc32c == dataflux::codec::crc32c(as_bytes(body)));
+      CHECK(sent->made.object.crc32c == dataflux::crc32c(as_bytes(body)));
       CHECK(sent->made.parts.size() == std::max<std::size_t>(1, (size + part - 1) / part));
       CHECK(w.content() == body);
       CHECK(w.count(store_verb::upload_part) == (size > part ? (size + part - 1) / part : 0));

@@ -7,7 +7,7 @@
 namespace base64_test {
 
 using dataflux::as_bytes;
-using namespace dataflux::codec;
+using namespace dataflux::detail::codec;
 
 TEST_CASE("base64: the vectors of RFC 4648", "[codec]") {
   const std::pair<std::string_view, std::string_view> vectors[] = {{"", ""},

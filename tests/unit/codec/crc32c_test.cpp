@@ -10,7 +10,13 @@
 namespace crc32c_test {
 
 using dataflux::as_bytes;
-using namespace dataflux::codec;
+using dataflux::crc32c;
+using dataflux::crc32c_accumulator;
+using dataflux::crc32c_combine;
+using dataflux::crc32c_extend;
+using dataflux::crc32c_subtract_prefix;
+using dataflux::decode_crc32c;
+using dataflux::encode_crc32c;
 
 TEST_CASE("crc32c: the known vectors", "[codec]") {
   CHECK(crc32c(as_bytes("")) == 0);

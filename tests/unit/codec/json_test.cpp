@@ -10,7 +10,7 @@ namespace json_test {
 
 using dataflux::as_bytes;
 using dataflux::errc;
-using namespace dataflux::codec;
+using namespace dataflux::detail::codec;
 
 namespace {
 

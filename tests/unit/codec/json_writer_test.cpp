@@ -6,7 +6,7 @@
 
 namespace json_writer_test {
 
-using namespace dataflux::codec;
+using namespace dataflux::detail::codec;
 
 TEST_CASE("json_writer: commas stand between values and nowhere else", "[codec]") {
   json_writer w;

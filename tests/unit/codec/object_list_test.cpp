@@ -1,5 +1,5 @@
 #include <dataflux/codec/detail/object_list.hpp>
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 
 #include <fuzz/object_list_fuzz.hpp>
 #include <support/catch.hpp>
@@ -11,7 +11,7 @@
 namespace object_list_test {
 
 using dataflux::errc;
-using namespace dataflux::codec;
+using namespace dataflux::detail::codec;
 
 namespace {
 
@@ -161,9 +161,9 @@ TEST_CASE("object_list: optional members come when asked for, and only those", "
 
 TEST_CASE("object_list: custom metadata comes as it is written, if it is an object of strings",
           "[codec]") {
-  struct taker : dataflux::codec::object_list_visitor {
+  struct taker : dataflux::detail::codec::object_list_visitor {
     std::vector<std::string> seen{};
-    void on_object(const dataflux::codec::object_list_item& item) override {
+    void on_object(const dataflux::detail::codec::object_list_item& item) override {
       seen.emplace_back(item.metadata);
     }
     void on_prefix(std::string_view) override {}
@@ -171,8 +171,8 @@ TEST_CASE("object_list: custom metadata comes as it is written, if it is an obje
   const auto read_metadata = [](const std::string& metadata) {
     std::string page = item(R"("name":"n","size":"1","generation":"1","metadata":)" + metadata);
     taker into;
-    const auto end = dataflux::codec::parse_object_list(dataflux::as_bytes(page), page.size(),
-                                                        object_fields::metadata, into);
+    const auto end = dataflux::detail::codec::parse_object_list(
+        dataflux::as_bytes(page), page.size(), object_fields::metadata, into);
     if (end) REQUIRE(end->objects == 1);
     return end ? into.seen[0] : "failed: " + end.error().message();
   };

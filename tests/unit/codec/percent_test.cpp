@@ -6,7 +6,7 @@
 
 namespace percent_test {
 
-using namespace dataflux::codec;
+using namespace dataflux::detail::codec;
 
 TEST_CASE("percent: a byte is escaped wherever it stands", "[codec]") {
   for (int c = 0; c < 256; ++c) {

@@ -7,7 +7,7 @@
 
 namespace plain_json_test {
 
-using namespace dataflux::codec;
+using namespace dataflux::detail::codec;
 
 namespace {
 
@@ -82,13 +82,13 @@ TEST_CASE("plain_reader: whatever is written in another way is left to json_docu
 TEST_CASE("find_json_mark: the first one, wherever it stands", "[codec]") {
   for (std::size_t size = 0; size < 40; ++size) {
     std::string text(size, '\xff');
-    CHECK(detail::find_json_mark(text.data(), text.data() + size) == text.data() + size);
+    CHECK(find_json_mark(text.data(), text.data() + size) == text.data() + size);
     for (const char mark : {'"', '\\', '\0', '\x1f'}) {
       for (std::size_t at = 0; at < size; ++at) {
         text.assign(size, '#');  // one above the quotation mark
         text[at] = mark;
         if (at + 1 < size) text[at + 1] = ' ';
-        if (detail::find_json_mark(text.data(), text.data() + size) != text.data() + at) {
+        if (find_json_mark(text.data(), text.data() + size) != text.data() + at) {
           FAIL("size " << size << " at " << at);
         }
       }

@@ -10,7 +10,7 @@
 
 namespace secrets_test {
 
-using dataflux::codec::without_secret;
+using dataflux::detail::codec::without_secret;
 
 TEST_CASE("secrets: hidden in every encoding that a text may have of them", "[codec]") {
   const std::string token = "opaque/Secret+Token=4711?x";
@@ -41,9 +41,9 @@ TEST_CASE("secrets: hidden in every encoding that a text may have of them", "[co
       CAPTURE(before, behind);
       const std::string whole = before + token + behind;
       const auto bytes = dataflux::as_bytes(whole);
-      const std::string standard = dataflux::codec::encode_base64(bytes);
+      const std::string standard = dataflux::detail::codec::encode_base64(bytes);
       for (const std::string& form :
-           {standard, dataflux::codec::encode_base64url(bytes), percent_text(standard)}) {
+           {standard, dataflux::detail::codec::encode_base64url(bytes), percent_text(standard)}) {
         const std::string shown = without_secret(form, token);
         CHECK(shown.find("[removed]") != std::string::npos);
         CHECK(shown.size() <= form.size() - token.size() * 4 / 3 + 12);
@@ -58,7 +58,7 @@ TEST_CASE("secrets: hidden in every encoding that a text may have of them", "[co
 
 TEST_CASE("secrets: what is shorter than any is a word of the text", "[codec]") {
   const std::string_view secrets[] = {"denied", "long-enough", ""};
-  CHECK(dataflux::codec::without_secrets("denied: long-enough, LONG-ENOUGH", secrets) ==
+  CHECK(dataflux::detail::codec::without_secrets("denied: long-enough, LONG-ENOUGH", secrets) ==
         "denied: [removed], [removed]");
 }
 

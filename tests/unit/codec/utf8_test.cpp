@@ -8,7 +8,7 @@
 
 namespace utf8_test {
 
-using dataflux::codec::is_valid_utf8;
+using dataflux::detail::codec::is_valid_utf8;
 
 TEST_CASE("utf8: the ends of every range are well-formed", "[codec]") {
   for (const std::string_view good :

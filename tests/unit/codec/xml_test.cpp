@@ -8,7 +8,7 @@ namespace xml_test {
 
 using dataflux::as_bytes;
 using dataflux::errc;
-using namespace dataflux::codec;
+using namespace dataflux::detail::codec;
 
 namespace {
 

@@ -19,8 +19,8 @@
 
 namespace buffer_test {
 
-using dataflux::buffer;
-using dataflux::buffer_pool;
+using dataflux::detail::buffer;
+using dataflux::detail::buffer_pool;
 
 namespace {
 
@@ -212,8 +212,8 @@ TEST_CASE("buffer_pool: threads share it and lose nothing", "[core]") {
 
 TEST_CASE("slab_writer: small pieces share a slab, apart from each other and aligned", "[core]") {
   const buffer_pool pool;
-  dataflux::slab_writer writer(pool, 8192);
-  std::vector<dataflux::shared_bytes> pieces;
+  dataflux::detail::slab_writer writer(pool, 8192);
+  std::vector<dataflux::detail::shared_bytes> pieces;
   for (std::size_t i = 0; i < 20; ++i) {
     pieces.push_back(writer.allocate(100));
     CHECK(pieces.back().size() == 100);
@@ -229,9 +229,9 @@ TEST_CASE("slab_writer: small pieces share a slab, apart from each other and ali
 
 TEST_CASE("slab_writer: a slab goes back when its last piece is gone", "[core]") {
   const buffer_pool pool;
-  dataflux::shared_bytes part;
+  dataflux::detail::shared_bytes part;
   {
-    dataflux::slab_writer writer(pool, 8192);
+    dataflux::detail::slab_writer writer(pool, 8192);
     auto piece = writer.allocate(100);
     piece.span()[10] = std::byte{9};
     part = piece.part(10, 5);
@@ -248,8 +248,8 @@ TEST_CASE("slab_writer: a slab goes back when its last piece is gone", "[core]")
 
 TEST_CASE("slab_writer: the slab that came back last is the next one", "[core]") {
   const buffer_pool pool;
-  dataflux::slab_writer writer(pool, 8192);
-  std::vector<dataflux::shared_bytes> pieces;
+  dataflux::detail::slab_writer writer(pool, 8192);
+  std::vector<dataflux::detail::shared_bytes> pieces;
   for (int i = 0; i < 30; ++i) pieces.push_back(writer.allocate(1000));
   const std::byte* const back_last = pieces[8].data();
   CHECK(back_last == pieces[9].data() - 1024);
@@ -261,7 +261,7 @@ TEST_CASE("slab_writer: the slab that came back last is the next one", "[core]")
 
 TEST_CASE("slab_writer: a large piece has memory of its own and the spare bytes", "[core]") {
   const buffer_pool pool;
-  dataflux::slab_writer writer(pool, 8192);
+  dataflux::detail::slab_writer writer(pool, 8192);
   const auto small = writer.allocate(10);
   auto large = writer.allocate(100'000);
   REQUIRE(large.size() == 100'000);
@@ -308,7 +308,7 @@ TEST_CASE("shared_bytes: what is lent counts by slabs, until all of it is back",
   std::uint64_t second = 0;
   std::uint64_t large = 0;
   {
-    dataflux::slab_writer writer(pool, 8192, lent);
+    dataflux::detail::slab_writer writer(pool, 8192, lent);
     auto a = writer.allocate(100);
     const std::byte* const bytes = a.data();
     first = std::move(a).lend();
@@ -316,20 +316,20 @@ TEST_CASE("shared_bytes: what is lent counts by slabs, until all of it is back",
     second = writer.allocate(100).lend();
     CHECK(first != 0);
     CHECK(first == second);
-    CHECK(dataflux::shared_bytes::memory_of(first).data() == bytes);
-    CHECK(dataflux::shared_bytes::memory_of(first).size() == 8192);
+    CHECK(dataflux::detail::shared_bytes::memory_of(first).data() == bytes);
+    CHECK(dataflux::detail::shared_bytes::memory_of(first).size() == 8192);
     CHECK(*lent == 8192);
     large = writer.allocate(5000).lend();
     CHECK(large != first);
     CHECK(*lent == 16384);
-    CHECK(dataflux::shared_bytes().lend() == 0);
+    CHECK(dataflux::detail::shared_bytes().lend() == 0);
   }
   CHECK(pool.used_bytes() == 16384);  // it outlives who made it
-  dataflux::shared_bytes::give_back(large);
-  dataflux::shared_bytes::give_back(first);
+  dataflux::detail::shared_bytes::give_back(large);
+  dataflux::detail::shared_bytes::give_back(first);
   CHECK(*lent == 8192);
   CHECK(pool.used_bytes() == 8192);
-  dataflux::shared_bytes::give_back(second);
+  dataflux::detail::shared_bytes::give_back(second);
   CHECK(*lent == 0);
   CHECK(pool.used_bytes() == 0);
 }
@@ -338,13 +338,13 @@ TEST_CASE("shared_bytes: lent and given back by many threads at once", "[core]")
   const buffer_pool pool;
   const auto lent = std::make_shared<std::atomic<std::uint64_t>>(0);
   {
-    dataflux::slab_writer writer(pool, 8192, lent);
+    dataflux::detail::slab_writer writer(pool, 8192, lent);
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&] {
         for (int i = 0; i < 2000; ++i) {
           const std::uint64_t one = writer.allocate(700).lend();
-          dataflux::shared_bytes::give_back(one);
+          dataflux::detail::shared_bytes::give_back(one);
         }
       });
     }

@@ -60,9 +60,9 @@ TEST_CASE("span_sink: more than was prepared cannot be committed", "[core]") {
 }
 
 TEST_CASE("collecting_sink: what is beyond its limit is not asked for (mend 15)", "[core]") {
-  using dataflux::collecting_sink;
+  using dataflux::detail::collecting_sink;
   for (const auto beyond : {collecting_sink::excess::drop, collecting_sink::excess::refuse}) {
-    collecting_sink sink{dataflux::buffer_pool(0)};
+    collecting_sink sink{dataflux::detail::buffer_pool(0)};
     sink.reset(100, beyond);
     std::size_t taken = 0;
     for (auto memory = sink.prepare(64); !memory.empty(); memory = sink.prepare(64)) {

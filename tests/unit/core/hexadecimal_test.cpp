@@ -13,7 +13,7 @@ namespace hexadecimal_test {
 TEST_CASE("write_hex: eight digits, and nothing behind them", "[core]") {
   const auto hex = [](std::uint32_t value) {
     std::string text(9, '.');
-    CHECK(dataflux::write_hex(value, text.data()) == text.data() + 8);
+    CHECK(dataflux::detail::write_hex(value, text.data()) == text.data() + 8);
     return text;
   };
   CHECK(hex(0) == "00000000.");
@@ -31,10 +31,10 @@ TEST_CASE("write_hex: eight digits, and nothing behind them", "[core]") {
 
 TEST_CASE("append_hex: digits of a number, the highest first", "[core]") {
   std::string text("x");
-  dataflux::append_hex(text, 0x0123456789abcdefU);
-  dataflux::append_hex(text, 0xfedcU, 8);
-  dataflux::append_hex(text, 0x123U, 2);
-  dataflux::append_hex(text, 0x123U, 0);
+  dataflux::detail::append_hex(text, 0x0123456789abcdefU);
+  dataflux::detail::append_hex(text, 0xfedcU, 8);
+  dataflux::detail::append_hex(text, 0x123U, 2);
+  dataflux::detail::append_hex(text, 0x123U, 0);
   CHECK(text == "x0123456789abcdef0000fedc23");
 }
 
@@ -43,15 +43,16 @@ TEST_CASE("hex_value: of sixteen digits in either case, and of nothing else", "[
     const std::size_t lower = std::string_view("0123456789abcdef").find(static_cast<char>(c));
     const std::size_t upper = std::string_view("0123456789ABCDEF").find(static_cast<char>(c));
     const std::size_t place = std::min(lower, upper);
-    CHECK(dataflux::hex_value(static_cast<char>(c)) == (place < 16 ? static_cast<int>(place) : -1));
+    CHECK(dataflux::detail::hex_value(static_cast<char>(c)) ==
+          (place < 16 ? static_cast<int>(place) : -1));
   }
 }
 
 TEST_CASE("is_hex: lower case only", "[core]") {
-  CHECK(dataflux::is_hex("0123456789abcdef"));
-  CHECK(dataflux::is_hex(""));
-  CHECK_FALSE(dataflux::is_hex("A"));
-  CHECK_FALSE(dataflux::is_hex("0g"));
+  CHECK(dataflux::detail::is_hex("0123456789abcdef"));
+  CHECK(dataflux::detail::is_hex(""));
+  CHECK_FALSE(dataflux::detail::is_hex("A"));
+  CHECK_FALSE(dataflux::detail::is_hex("0g"));
 }
 
 }  // namespace hexadecimal_test

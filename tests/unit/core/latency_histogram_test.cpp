@@ -1,5 +1,5 @@
-#include <dataflux/detail/latency_histogram.hpp>
 #include <dataflux/detail/latency_recorder.hpp>
+#include <dataflux/latency_histogram.hpp>
 
 #include <support/catch.hpp>
 

@@ -10,7 +10,7 @@
 
 namespace one_of_test {
 
-using dataflux::one_of;
+using dataflux::detail::one_of;
 
 struct counted {
   std::shared_ptr<int> owner{};

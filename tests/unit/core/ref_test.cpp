@@ -8,8 +8,8 @@
 
 namespace ref_test {
 
-using dataflux::ref;
-using dataflux::ref_counted;
+using dataflux::detail::ref;
+using dataflux::detail::ref_counted;
 
 namespace {
 

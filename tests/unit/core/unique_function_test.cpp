@@ -1,4 +1,4 @@
-#include <dataflux/detail/unique_function.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <support/catch.hpp>
 

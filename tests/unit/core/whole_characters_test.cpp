@@ -1,4 +1,4 @@
-#include <dataflux/detail/whole_characters.hpp>
+#include <dataflux/detail/text.hpp>
 
 #include <support/catch.hpp>
 

@@ -10,7 +10,7 @@
 
 namespace composite_test {
 
-using dataflux::composite_group;
+using dataflux::detail::composite_group;
 
 TEST_CASE("composite_group: no limit is ever passed, whatever the sizes", "[download]") {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {

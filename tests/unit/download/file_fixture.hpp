@@ -38,7 +38,7 @@ struct file_fixture : folder_fixture {
     r.object = name;
     r.generation = store.put("bucket", name, dataflux::synthetic_bytes(size, seed));
     r.object_size = size;
-    r.crc32c = dataflux::codec::crc32c(body_of(size, seed));
+    r.crc32c = dataflux::crc32c(body_of(size, seed));
     r.path = (folder / name).string();
     return r;
   }

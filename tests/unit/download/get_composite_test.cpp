@@ -65,7 +65,7 @@ struct compose_fixture : get_fixture {
   /// Objects that lie where composites do.
   std::size_t orphans() {
     auto op = store.submit(dataflux::list_page_request{
-        .bucket = "bucket", .prefix = std::string(dataflux::composed_objects_prefix)});
+        .bucket = "bucket", .prefix = std::string(dataflux::detail::composed_objects_prefix)});
     clock.run();
     return op.take().value().objects.size();
   }
@@ -89,7 +89,7 @@ struct compose_fixture : get_fixture {
         }
         CHECK(item.generation == asked.generation);
         CHECK(item.bytes.size() == asked.object_size);
-        CHECK(item.crc32c == dataflux::codec::crc32c(item.bytes));
+        CHECK(item.crc32c == dataflux::crc32c(item.bytes));
         CHECK(item.verified == (asked.crc32c || asked.object_size > 0U));
         if (asked.crc32c) CHECK(item.crc32c == asked.crc32c);
         CHECK(same(item.bytes, bodies.at(asked.object)));
@@ -455,7 +455,7 @@ TEST_CASE("get_composite: where no time is left, what has not its bytes has fail
     if (nth > 1) return injected_fault{.delay = 10s};
     return injected_fault{.corrupt = true};
   });
-  struct reads_of_test final : dataflux::read_member {};
+  struct reads_of_test final : dataflux::detail::read_member {};
   reads_of_test whose;
   bool over = false;
   composer from(*w.context.state(), "bucket", compose_options{.min_objects = 2}, [] {});

@@ -34,7 +34,7 @@ struct get_fixture : transfer_fixture<> {
     r.object = name;
     r.generation = store.put("bucket", name, dataflux::synthetic_bytes(size, seed));
     r.object_size = size;
-    r.crc32c = dataflux::codec::crc32c(body_of(size, seed));
+    r.crc32c = dataflux::crc32c(body_of(size, seed));
     return r;
   }
   std::vector<dataflux::get_request> put_many(std::size_t count, std::size_t size) {

@@ -29,7 +29,7 @@ TEST_CASE("getter: neighbouring pieces of an object are one request", "[download
     REQUIRE_FALSE(item.failure);
     CHECK(item.index == n);
     CHECK(item.generation == o.generation);
-    CHECK(item.crc32c == dataflux::codec::crc32c(item.bytes));
+    CHECK(item.crc32c == dataflux::crc32c(item.bytes));
     CHECK(same(item.bytes, std::span(whole).subspan(n * 1'000, 1'000)));
     CHECK(item.verified == all);
     ++n;
@@ -82,7 +82,7 @@ TEST_CASE("getter: any pieces in any order give the right bytes", "[download]") 
       REQUIRE_FALSE(item.failure);
       const wanted& p = pieces[item.index];
       CHECK(same(item.bytes, std::span(bodies[p.object]).subspan(p.offset, p.length)));
-      CHECK(item.crc32c == dataflux::codec::crc32c(item.bytes));
+      CHECK(item.crc32c == dataflux::crc32c(item.bytes));
       if (!p.memory.empty()) CHECK(item.bytes.data() == p.memory.data());
       seen[item.index] = true;
     }));

@@ -37,7 +37,7 @@ TEST_CASE("getter: 5 GiB of one object under a cap of 64 MiB", "[download]") {
     next += piece;
     return r;
   });
-  dataflux::codec::crc32c_accumulator all;
+  dataflux::crc32c_accumulator all;
   CHECK_FALSE(w.read_all(items, 4, [&](const got_item& item) {
     REQUIRE_FALSE(item.failure);
     all.append({item.crc32c, item.bytes.size()});
@@ -172,7 +172,7 @@ TEST_CASE("getter: large and small objects of several streams, whoever is asked"
       INFO(item[0].object << ' ' << (item[0].failure ? item[0].failure->to_string() : ""));
       REQUIRE_FALSE(item[0].failure);
       const auto& request = asked[which].at(static_cast<std::size_t>(item[0].index));
-      REQUIRE(dataflux::codec::crc32c(item[0].bytes) == *request.crc32c);
+      REQUIRE(dataflux::crc32c(item[0].bytes) == *request.crc32c);
       --left[which];
     }
   }

@@ -68,8 +68,8 @@ TEST_CASE("get_one: its item has no more memory than it needs", "[download]") {
   auto got = w.get({});
   REQUIRE(got);
   const std::uint64_t slab = std::move(got->memory).lend();
-  CHECK(dataflux::shared_bytes::memory_of(slab).size() < 150'000);
-  dataflux::shared_bytes::give_back(slab);
+  CHECK(dataflux::detail::shared_bytes::memory_of(slab).size() < 150'000);
+  dataflux::detail::shared_bytes::give_back(slab);
   w.at_rest();
 }
 

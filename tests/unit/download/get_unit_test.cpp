@@ -9,11 +9,11 @@
 
 namespace get_unit_test {
 
-using dataflux::buffer_pool;
 using dataflux::errc;
 using dataflux::got_item;
-using dataflux::slab_writer;
+using dataflux::detail::buffer_pool;
 using dataflux::detail::piece_sink;
+using dataflux::detail::slab_writer;
 
 TEST_CASE("piece_sink: what waits for its bytes holds no memory", "[download]") {
   const buffer_pool pool;
@@ -29,7 +29,7 @@ TEST_CASE("piece_sink: what waits for its bytes holds no memory", "[download]") 
   REQUIRE(waiting[5]->commit(16'384));
   CHECK(waiting[5]->prepare(1).empty());
   const auto bytes = waiting[5]->bytes();
-  const dataflux::shared_bytes kept = std::move(waiting[5]->memory());
+  const dataflux::detail::shared_bytes kept = std::move(waiting[5]->memory());
   waiting.clear();
   CHECK(kept.data() == bytes.data());
   CHECK(bytes[16'383] == std::byte{7});
@@ -68,7 +68,7 @@ TEST_CASE("piece_sink: it takes as much memory as is to come", "[download]") {
   CHECK(sink.expect(1'000'001).error().code() == errc::out_of_range);
   REQUIRE(sink.expect(dataflux::byte_range::to_end));
   CHECK(sink.prepare(2'000'000).size() == 1'000'000);
-  const dataflux::shared_bytes kept = std::move(sink.memory());
+  const dataflux::detail::shared_bytes kept = std::move(sink.memory());
   CHECK(pool.used_bytes() < 1'100'000);
 }
 

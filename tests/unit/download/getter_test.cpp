@@ -50,7 +50,7 @@ TEST_CASE("getter: items come in the order of the requests", "[download]") {
       CHECK(item.object == std::to_string(n));
       CHECK(item.generation > 0);
       CHECK(item.verified);
-      CHECK(item.crc32c == dataflux::codec::crc32c(item.bytes));
+      CHECK(item.crc32c == dataflux::crc32c(item.bytes));
       CHECK(same(item.bytes, body_of(3'000, n)));
       CHECK(w.context.counters().borrowed >= 3'000);
       ++n;

@@ -40,7 +40,7 @@ constexpr std::string_view version_1 =
 
 std::string in_hex(std::string_view text) {
   std::string out;
-  for (const char c : text) dataflux::append_hex(out, static_cast<unsigned char>(c), 2);
+  for (const char c : text) dataflux::detail::append_hex(out, static_cast<unsigned char>(c), 2);
   return out;
 }
 
@@ -59,7 +59,7 @@ fs::path left_in(const temporary_folder& folder) {
 
 void write_slice(part_file& file, std::size_t i) {
   const auto some = as_bytes(bytes).subspan(content.begin_of(i), content.length_of(i));
-  REQUIRE(file.write(i, some, dataflux::codec::crc32c(some)));
+  REQUIRE(file.write(i, some, dataflux::crc32c(some)));
 }
 
 }  // namespace

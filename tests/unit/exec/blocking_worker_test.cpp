@@ -18,11 +18,11 @@ TEST_CASE("blocking_worker: one other thread, tasks in order, one at a time", "[
   std::thread::id first{};
   std::thread::id last{};
   flag done;
-  REQUIRE(dataflux::run_blocking([&] { first = std::this_thread::get_id(); }));
+  REQUIRE(dataflux::detail::run_blocking([&] { first = std::this_thread::get_id(); }));
   for (int i = 0; i < 100; ++i) {
-    REQUIRE(dataflux::run_blocking([&, i] { order.push_back(i); }));
+    REQUIRE(dataflux::detail::run_blocking([&, i] { order.push_back(i); }));
   }
-  REQUIRE(dataflux::run_blocking([&] {
+  REQUIRE(dataflux::detail::run_blocking([&] {
     last = std::this_thread::get_id();
     done.raise();
   }));
@@ -35,22 +35,22 @@ TEST_CASE("blocking_worker: one other thread, tasks in order, one at a time", "[
 
 TEST_CASE("blocking_worker: a task may ask for another one", "[exec]") {
   flag done;
-  REQUIRE(dataflux::run_blocking(
-      [&] { static_cast<void>(dataflux::run_blocking([&] { done.raise(); })); }));
+  REQUIRE(dataflux::detail::run_blocking(
+      [&] { static_cast<void>(dataflux::detail::run_blocking([&] { done.raise(); })); }));
   done.wait();
 }
 
 TEST_CASE("blocking_worker: a task that is short of memory ends itself alone", "[exec]") {
   flag done;
-  REQUIRE(dataflux::run_blocking([] { throw std::bad_alloc(); }));
-  REQUIRE(dataflux::run_blocking([&] { done.raise(); }));
+  REQUIRE(dataflux::detail::run_blocking([] { throw std::bad_alloc(); }));
+  REQUIRE(dataflux::detail::run_blocking([&] { done.raise(); }));
   done.wait();
 }
 
 TEST_CASE("blocking_worker: the thread takes no signals", "[exec]") {
   bool blocked = false;
   flag done;
-  REQUIRE(dataflux::run_blocking([&] {
+  REQUIRE(dataflux::detail::run_blocking([&] {
     sigset_t mask;
     blocked = ::pthread_sigmask(SIG_BLOCK, nullptr, &mask) == 0 &&
               ::sigismember(&mask, SIGTERM) == 1 && ::sigismember(&mask, SIGCHLD) == 1;
@@ -64,7 +64,7 @@ TEST_CASE("blocking_worker: steps on files go on beside one that hangs", "[exec]
   flag go;
   std::vector<flag> hung(7);
   for (flag& each : hung) {
-    REQUIRE(dataflux::run_file_step([&] {
+    REQUIRE(dataflux::detail::run_file_step([&] {
       go.wait();
       each.raise();
     }));
@@ -73,12 +73,12 @@ TEST_CASE("blocking_worker: steps on files go on beside one that hangs", "[exec]
   std::vector<int> order;
   flag done;
   for (int i = 0; i < 100; ++i) {
-    REQUIRE(dataflux::run_file_step([&, i] { order.push_back(i); }));
+    REQUIRE(dataflux::detail::run_file_step([&, i] { order.push_back(i); }));
   }
-  REQUIRE(dataflux::run_file_step([&] { done.raise(); }));
+  REQUIRE(dataflux::detail::run_file_step([&] { done.raise(); }));
   done.wait();
   flag other;
-  REQUIRE(dataflux::run_blocking([&] { other.raise(); }));
+  REQUIRE(dataflux::detail::run_blocking([&] { other.raise(); }));
   other.wait();
   go.raise();
   for (flag& each : hung) each.wait();
@@ -89,13 +89,13 @@ TEST_CASE("blocking_worker: steps on files go on beside one that hangs", "[exec]
 #if !defined(__SANITIZE_THREAD__)  // it loses count of threads that a forked child makes
 TEST_CASE("blocking_worker: a forked child has a thread of its own", "[exec][fork]") {
   flag done;
-  REQUIRE(dataflux::run_blocking([&] { done.raise(); }));
+  REQUIRE(dataflux::detail::run_blocking([&] { done.raise(); }));
   done.wait();
   // The parent's thread holds a task while the child is made.
   flag begun;
   flag go;
   flag gone;
-  REQUIRE(dataflux::run_blocking([&] {
+  REQUIRE(dataflux::detail::run_blocking([&] {
     begun.raise();
     go.wait();
     gone.raise();
@@ -105,7 +105,7 @@ TEST_CASE("blocking_worker: a forked child has a thread of its own", "[exec][for
   REQUIRE(::pipe(ends) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    static_cast<void>(dataflux::run_blocking([&] {
+    static_cast<void>(dataflux::detail::run_blocking([&] {
       const char byte = 'x';
       ::_exit(::write(ends[1], &byte, 1) == 1 ? 0 : 2);
     }));

@@ -9,8 +9,8 @@
 
 namespace continuation_test {
 
-using dataflux::continue_on;
 using dataflux::result;
+using dataflux::detail::continue_on;
 
 TEST_CASE("continuation: what comes from another thread goes on on the strand, later", "[exec]") {
   threaded_virtual_clock strand;

@@ -25,23 +25,23 @@ bool child_has(int writing_end) {
 }  // namespace
 
 TEST_CASE("fork: the child closes what is tracked, and nothing else", "[exec][fork]") {
-  const auto generation = dataflux::fork_generation();
+  const auto generation = dataflux::detail::fork_generation();
   int tracked[2];
   int other[2];
   REQUIRE(::pipe(tracked) == 0);
   REQUIRE(::pipe(other) == 0);
   CHECK(child_has(tracked[1]));
-  dataflux::track_descriptor(tracked[1]);
+  dataflux::detail::track_descriptor(tracked[1]);
   CHECK_FALSE(child_has(tracked[1]));
-  dataflux::untrack_descriptor(tracked[1]);
+  dataflux::detail::untrack_descriptor(tracked[1]);
   CHECK(child_has(tracked[1]));
-  CHECK(dataflux::fork_generation() == generation);
+  CHECK(dataflux::detail::fork_generation() == generation);
 
   // Closed behind the library's back, and its number given to another file.
-  dataflux::track_descriptor(tracked[1]);
+  dataflux::detail::track_descriptor(tracked[1]);
   REQUIRE(::dup2(other[1], tracked[1]) == tracked[1]);
   CHECK(child_has(tracked[1]));
-  dataflux::untrack_descriptor(tracked[1]);
+  dataflux::detail::untrack_descriptor(tracked[1]);
   for (const int each : {tracked[0], tracked[1], other[0], other[1]}) ::close(each);
 }
 

@@ -23,8 +23,8 @@
 namespace hidden_file_test {
 
 namespace fs = std::filesystem;
-using dataflux::hidden_file;
-using dataflux::is_hidden_file_name;
+using dataflux::detail::hidden_file;
+using dataflux::detail::is_hidden_file_name;
 using form = hidden_file::form;
 
 namespace {

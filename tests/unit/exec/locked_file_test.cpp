@@ -16,7 +16,7 @@
 namespace locked_file_test {
 
 namespace fs = std::filesystem;
-using dataflux::open_locked;
+using dataflux::detail::open_locked;
 
 namespace {
 

@@ -1,5 +1,5 @@
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/exec/operation.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <support/catch.hpp>
 #include <support/run_child.hpp>

@@ -16,7 +16,7 @@ using dataflux::never;
 using dataflux::task;
 using dataflux::time_point;
 using dataflux::timer_id;
-using dataflux::timer_queue;
+using dataflux::detail::timer_queue;
 using namespace std::chrono_literals;
 
 namespace {

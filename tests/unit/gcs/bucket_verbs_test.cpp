@@ -9,11 +9,11 @@ namespace bucket_verbs_test {
 
 using dataflux::bucket_kind;
 using dataflux::errc;
-using dataflux::gcs::bucket_verb;
-using dataflux::gcs::list_all_buckets_verb;
-using dataflux::gcs::list_buckets_verb;
-using dataflux::gcs::storage_layout_verb;
-using dataflux::gcs::test_permissions_verb;
+using dataflux::detail::gcs::bucket_verb;
+using dataflux::detail::gcs::list_all_buckets_verb;
+using dataflux::detail::gcs::list_buckets_verb;
+using dataflux::detail::gcs::storage_layout_verb;
+using dataflux::detail::gcs::test_permissions_verb;
 
 TEST_CASE("bucket_verb: the request and a full resource", "[gcs]") {
   const auto out = built<bucket_verb>({.bucket = "b.c"}, {}, "payer");
@@ -84,7 +84,7 @@ constexpr std::string_view bucket_fields{
 TEST_CASE("list_buckets_verb: the request", "[gcs]") {
   const std::string start = "/storage/v1/b?prettyPrint=false" + std::string(bucket_fields);
   const auto least = built<list_buckets_verb>({.project = "my-project"}, {});
-  CHECK(least.method == dataflux::http::method::get);
+  CHECK(least.method == dataflux::detail::http::method::get);
   CHECK(least.target == start + "&project=my-project&maxResults=1000");
   CHECK_FALSE(least.headers.find("x-goog-user-project"));
   const auto most = built<list_buckets_verb>(
@@ -97,7 +97,7 @@ TEST_CASE("list_buckets_verb: the request", "[gcs]") {
 }
 
 TEST_CASE("list_buckets_verb: whose project it is", "[gcs]") {
-  const dataflux::gcs::call_context nobody{real_service()};
+  const dataflux::detail::gcs::call_context nobody{real_service()};
   const auto refused = list_buckets_verb::check(nobody, {});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code() == errc::invalid_argument);
@@ -105,9 +105,9 @@ TEST_CASE("list_buckets_verb: whose project it is", "[gcs]") {
   CHECK_FALSE(list_all_buckets_verb::check(nobody, {}));
   CHECK(list_buckets_verb::check(nobody, {.project = "p"}));
   CHECK(list_all_buckets_verb::check(nobody, {.project = "p"}));
-  const dataflux::gcs::call_context known{real_service(), {}, {}, "mine"};
+  const dataflux::detail::gcs::call_context known{real_service(), {}, {}, "mine"};
   CHECK(list_buckets_verb::check(known, {}));
-  dataflux::http::request out;
+  dataflux::detail::http::request out;
   list_buckets_verb::build(known, {}, {}, out);
   CHECK(out.target.ends_with("&project=mine&maxResults=1000"));
   list_buckets_verb::build(known, {.project = "other"}, {}, out);

@@ -23,9 +23,9 @@ namespace call_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace auth = dataflux::auth;
+namespace auth = dataflux::detail::auth;
 namespace gcs = dataflux::gcs;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using dataflux::errc;
 using dataflux::result;
 using http::memory_reply;
@@ -57,7 +57,7 @@ memory_reply answer_from(const std::string& body, const memory_request& r) {
   return reply;
 }
 
-auth::credentials_ptr person() {
+dataflux::credentials_ptr person() {
   return auth::parse_authorized_user(
              R"({"type":"authorized_user","client_id":"i","client_secret":"s",)"
              R"("refresh_token":"r"})",
@@ -65,13 +65,13 @@ auth::credentials_ptr person() {
       .value();
 }
 
-auth::system_time in_an_hour() { return std::chrono::system_clock::now() + 1h; }
+dataflux::system_time in_an_hour() { return std::chrono::system_clock::now() + 1h; }
 
 class fixture {
  public:
   explicit fixture(gcs::client_options o = {}) {
     if (o.endpoint.empty()) o.endpoint = "https://" + std::string(service_host);
-    if (!o.credentials && !o.emulator) o.credentials = auth::make_anonymous_credentials();
+    if (!o.credentials && !o.emulator) o.credentials = dataflux::make_anonymous_credentials();
     o.shared_transport = net;
     client = gcs::client::create(std::move(o)).value();
   }
@@ -132,7 +132,7 @@ class fixture {
 };
 
 /// Known by its universe only.
-class credentials_elsewhere final : public auth::credentials {
+class credentials_elsewhere final : public dataflux::credentials {
  public:
   credentials_elsewhere()
       : credentials({.kind = "robot", .path = "/key.json", .universe_domain = "other.test"}) {}
@@ -243,7 +243,7 @@ TEST_CASE("client: calls of a kind that are under way at once are apart", "[gcs]
 }
 
 TEST_CASE("client: an emulator gets no token but by an explicit word (mend 2)", "[gcs]") {
-  const auth::access_token token{"SECRET-4711", in_an_hour()};
+  const dataflux::access_token token{"SECRET-4711", in_an_hour()};
   {
     fixture w({.endpoint = "http://localhost:1", .emulator = true});
     const auto refused = w.client->set_token(token);
@@ -313,7 +313,7 @@ TEST_CASE("client: credentials of another universe are refused (mend 2)", "[gcs]
       CHECK(fits.client != nullptr);
     }
     // They are sent nowhere.
-    CHECK(gcs::client::create({.credentials = auth::make_anonymous_credentials(),
+    CHECK(gcs::client::create({.credentials = dataflux::make_anonymous_credentials(),
                                .endpoint = endpoint,
                                .universe_domain = "other.test"}));
   }
@@ -354,7 +354,7 @@ TEST_CASE("client: a token that is not to be had ends the call in its time (mend
 
 TEST_CASE("client: token_limit bounds the call, and not each of its attempts", "[gcs]") {
   int asked = 0;
-  fixture w({.credentials = auth::make_set_tokens([&asked] { ++asked; }, 7s)});
+  fixture w({.credentials = dataflux::make_set_tokens([&asked] { ++asked; }, 7s)});
   const auto begun = w.time.now();
   const auto none = w.stat();
   REQUIRE_FALSE(none);

@@ -1,4 +1,4 @@
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/gcs/detail/change_verbs.hpp>
 #include <dataflux/store/detail/validate.hpp>
 
@@ -10,11 +10,11 @@ using dataflux::errc;
 using dataflux::error;
 using dataflux::object_metadata;
 using dataflux::result;
-using dataflux::gcs::compose_verb;
-using dataflux::gcs::move_verb;
-using dataflux::gcs::patch_verb;
-using dataflux::gcs::rewrite_verb;
-namespace http = dataflux::http;
+using dataflux::detail::gcs::compose_verb;
+using dataflux::detail::gcs::move_verb;
+using dataflux::detail::gcs::patch_verb;
+using dataflux::detail::gcs::rewrite_verb;
+namespace http = dataflux::detail::http;
 
 namespace {
 
@@ -42,7 +42,7 @@ TEST_CASE("compose_verb: the request, to the byte", "[gcs]") {
       .attributes = {.content_type = "text/plain",
                      .metadata = {{"k", "v"}},
                      .storage_class = "NEARLINE",
-                     .custom_time = dataflux::codec::parse_rfc3339("2024-02-29T12:00:00Z"),
+                     .custom_time = dataflux::parse_timestamp("2024-02-29T12:00:00Z"),
                      .kms_key_name = "p/k"},
       .conditions = {.if_generation_match = 0, .if_metageneration_match = 3}};
   const auto out = built<compose_verb>(r);
@@ -163,7 +163,7 @@ TEST_CASE("rewrite_verb: the request, and its continuation", "[gcs]") {
 
 TEST_CASE("rewrite_verb: goes on while it advances", "[gcs]") {
   const dataflux::rewrite_request r{.bucket = "bkt", .object = "o"};
-  dataflux::gcs::rewrite_progress at;
+  dataflux::detail::gcs::rewrite_progress at;
   const auto parse = [&](std::string_view body) {
     return rewrite_verb::parse(r, at, scripted_reply{200, body}.whole());
   };
@@ -196,7 +196,7 @@ TEST_CASE("rewrite_verb: goes on while it advances", "[gcs]") {
 
 TEST_CASE("rewrite_verb: what a reply leaves out has its default", "[gcs]") {
   const dataflux::rewrite_request r{.bucket = "bkt", .object = "o"};
-  dataflux::gcs::rewrite_progress at;
+  dataflux::detail::gcs::rewrite_progress at;
   const auto parse = [&](std::string_view body) {
     return rewrite_verb::parse(r, at, scripted_reply{200, body}.whole());
   };
@@ -232,15 +232,14 @@ TEST_CASE("rewrite_verb: its own copy has the source's bytes and is younger", "[
 }
 
 TEST_CASE("patch_verb: a merge of what is set", "[gcs]") {
-  const dataflux::patch_request r{
-      .bucket = "bkt",
-      .object = "o",
-      .generation = 5,
-      .content_type = "t",
-      .content_encoding = "",
-      .custom_time = dataflux::codec::parse_rfc3339("2024-02-29T12:00:00Z"),
-      .metadata = {{"a", "1"}, {"b", std::nullopt}, {"c", ""}},
-      .conditions = {.if_metageneration_match = 1}};
+  const dataflux::patch_request r{.bucket = "bkt",
+                                  .object = "o",
+                                  .generation = 5,
+                                  .content_type = "t",
+                                  .content_encoding = "",
+                                  .custom_time = dataflux::parse_timestamp("2024-02-29T12:00:00Z"),
+                                  .metadata = {{"a", "1"}, {"b", std::nullopt}, {"c", ""}},
+                                  .conditions = {.if_metageneration_match = 1}};
   const auto out = built<patch_verb>(r);
   CHECK(out.method == http::method::patch);
   CHECK(out.target ==

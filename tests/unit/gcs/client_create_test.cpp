@@ -37,7 +37,7 @@ TEST_CASE("client: what would end a header field is refused when it is made (men
 
 TEST_CASE("client: a quota project that credentials bring is looked at, too (mend 15)", "[gcs]") {
   const auto credentials_with = [](const std::string& project) {
-    auto parsed = dataflux::auth::parse_authorized_user(
+    auto parsed = dataflux::detail::auth::parse_authorized_user(
         R"({"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r",)"
         R"("quota_project_id":")" +
             project + "\"}",
@@ -56,8 +56,8 @@ TEST_CASE("client: a quota project that credentials bring is looked at, too (men
 TEST_CASE("client: credentials that were given are kept to its end, used or not", "[gcs]") {
   for (const bool emulator : {false, true}) {
     CAPTURE(emulator);
-    auto given = dataflux::auth::make_set_tokens();
-    const std::weak_ptr<const dataflux::auth::credentials> seen = given;
+    auto given = dataflux::make_set_tokens();
+    const std::weak_ptr<const dataflux::credentials> seen = given;
     auto client = dataflux::gcs::client::create(
                       {.credentials = std::move(given),
                        .endpoint = emulator ? "http://localhost:1" : "https://service.test",

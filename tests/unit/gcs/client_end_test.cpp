@@ -31,7 +31,7 @@ void at_thread_end(flag& ended) {
 }  // namespace
 
 TEST_CASE("client: a call started while its I/O threads end is cancelled", "[gcs]") {
-  auto transport = dataflux::http::curl_transport::create({.io_threads = 2});
+  auto transport = dataflux::curl_transport::create({.io_threads = 2});
   REQUIRE(transport);
   // Threads end one after the other: the second one's last work comes when the first is gone.
   auto& first = (*transport)->next_executor();

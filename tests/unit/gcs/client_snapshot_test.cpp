@@ -17,9 +17,8 @@ namespace client_snapshot_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace auth = dataflux::auth;
 namespace gcs = dataflux::gcs;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using dataflux::duration;
 using http::memory_reply;
 using http::memory_request;
@@ -27,7 +26,7 @@ using http::memory_request;
 class fixture {
  public:
   explicit fixture(std::function<memory_reply(const memory_request&)> service) {
-    gcs::client_options o{.credentials = auth::make_anonymous_credentials(),
+    gcs::client_options o{.credentials = dataflux::make_anonymous_credentials(),
                           .endpoint = "https://service.test"};
     o.shared_transport = std::make_shared<http::memory_transport>(time, std::move(service));
     client = gcs::client::create(std::move(o)).value();

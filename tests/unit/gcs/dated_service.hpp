@@ -17,13 +17,13 @@
 /// The last member of what `answer` refers to.
 class dated_service {
  public:
-  using answering =
-      std::function<dataflux::http::memory_reply(const dataflux::http::memory_request&)>;
+  using answering = std::function<dataflux::detail::http::memory_reply(
+      const dataflux::detail::http::memory_request&)>;
 
   explicit dated_service(answering answer)
-      : net_(std::make_shared<dataflux::http::memory_transport>(time_, std::move(answer))) {
+      : net_(std::make_shared<dataflux::detail::http::memory_transport>(time_, std::move(answer))) {
     dataflux::gcs::client_options o{.endpoint = "https://service.test"};
-    o.credentials = dataflux::auth::make_anonymous_credentials();
+    o.credentials = dataflux::make_anonymous_credentials();
     o.shared_transport = net_;
     client_ = dataflux::gcs::client::create(std::move(o)).value();
   }
@@ -40,7 +40,7 @@ class dated_service {
                                std::chrono::duration_cast<std::chrono::milliseconds>(
                                    time_.now() - dataflux::time_point{}));
   }
-  void date(dataflux::http::memory_reply& reply) const {
+  void date(dataflux::detail::http::memory_reply& reply) const {
     using namespace std::chrono_literals;
     const auto time = now();
     const auto minute = std::chrono::floor<std::chrono::minutes>(time).time_since_epoch() % 60min;
@@ -63,6 +63,6 @@ class dated_service {
 
  private:
   dataflux::virtual_scheduler time_{};
-  std::shared_ptr<dataflux::http::memory_transport> net_;
+  std::shared_ptr<dataflux::detail::http::memory_transport> net_;
   std::shared_ptr<dataflux::gcs::client> client_{};
 };

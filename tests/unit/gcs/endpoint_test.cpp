@@ -8,7 +8,7 @@
 namespace endpoint_test {
 
 using dataflux::errc;
-using dataflux::gcs::endpoint;
+using dataflux::detail::gcs::endpoint;
 
 TEST_CASE("endpoint: the service by default, another universe by its domain", "[gcs]") {
   const auto service = endpoint::for_universe();

@@ -12,8 +12,8 @@ namespace error_reply_test {
 
 using dataflux::errc;
 using dataflux::error;
-using dataflux::gcs::call_identity;
-using dataflux::gcs::parse_error;
+using dataflux::detail::gcs::call_identity;
+using dataflux::detail::gcs::parse_error;
 
 namespace {
 
@@ -309,7 +309,8 @@ TEST_CASE("error_reply: what is not the service is called so, whatever its statu
 
 TEST_CASE("error_reply: a success's document may be an error, a page, or another's", "[gcs]") {
   const auto check = [](const scripted_reply& r) {
-    return dataflux::gcs::check_document({r.facts, dataflux::as_bytes(r.body), r.body.size()});
+    return dataflux::detail::gcs::check_document(
+        {r.facts, dataflux::as_bytes(r.body), r.body.size()});
   };
   for (const char* fine : {"", "null", "{}", R"({"kind":"storage#objects"})", "<ListPartsResult/>",
                            R"({"errors":1})", "{", "{ ", "not found"}) {
@@ -348,7 +349,7 @@ TEST_CASE("error_reply: bodies are cleaned, cut, and never show a token", "[gcs]
 
 TEST_CASE("error_reply: what the request kept secret is hidden in each form, and before it is cut",
           "[gcs]") {
-  using dataflux::codec::without_secret;
+  using dataflux::detail::codec::without_secret;
   const std::string id = "AB%2BCD%2FEF%3Agh";
   for (const char* text : {"AB%2BCD%2FEF%3Agh", "AB%2bCD%2fEF%3agh", "AB+CD/EF:gh", "AB+CD%2FEF:gh",
                            "%41B%2BCD%2FEF%3Agh"}) {

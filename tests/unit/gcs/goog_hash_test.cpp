@@ -5,11 +5,11 @@
 
 namespace goog_hash_test {
 
-using dataflux::gcs::parse_goog_hash;
+using dataflux::detail::gcs::parse_goog_hash;
 
 // "123456789" has the CRC32C 0xE3069283, "4waSgw==" in the service's form (protocol.md 5.1).
 TEST_CASE("goog_hash: a list, several fields, and any case", "[gcs]") {
-  using fields = std::vector<dataflux::http::reply_head::field>;
+  using fields = std::vector<dataflux::detail::http::reply_head::field>;
   const fields forms[] = {
       {{"x-goog-hash", "crc32c=4waSgw==,md5=1B2M2Y8AsgTpgAmY7PhCfg=="}},
       {{"X-Goog-Hash", "md5=1B2M2Y8AsgTpgAmY7PhCfg==, crc32c=4waSgw=="}},
@@ -65,7 +65,7 @@ TEST_CASE("reply_facts: nothing is left of an earlier head", "[gcs]") {
   CHECK(facts.redirect == "https://host");
   CHECK(time_of(facts));
   CHECK_FALSE(facts.crc32c);
-  dataflux::gcs::gather_facts(head_of(200, {}), facts);
+  dataflux::detail::gcs::gather_facts(head_of(200, {}), facts);
   CHECK(facts.ok());
   for (const auto* text : {&facts.content_type, &facts.content_encoding, &facts.request_id,
                            &facts.etag, &facts.redirect}) {

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using dataflux::errc;
 using dataflux::timestamp;
 namespace gcs = dataflux::gcs;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using http::memory_reply;
 using http::memory_request;
 
@@ -160,7 +160,7 @@ TEST_CASE("last writer: what was written just before is told from what came sinc
     w.fates = "x";
     REQUIRE(w.insert());
     CHECK(w.conditions == "- 7 ");
-    CHECK(w.looks <= dataflux::service::most_looks);
+    CHECK(w.looks <= dataflux::detail::service::most_looks);
     world gone;
     gone.put(ago);
     gone.fates = "x";

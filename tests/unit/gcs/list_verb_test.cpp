@@ -1,4 +1,4 @@
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/gcs/detail/list_verb.hpp>
 
 #include <support/catch.hpp>
@@ -11,9 +11,9 @@ namespace list_verb_test {
 
 using dataflux::errc;
 using dataflux::list_page_request;
-using dataflux::gcs::endpoint;
-using dataflux::gcs::list_verb;
-namespace http = dataflux::http;
+using dataflux::detail::gcs::endpoint;
+using dataflux::detail::gcs::list_verb;
+namespace http = dataflux::detail::http;
 
 namespace {
 
@@ -54,7 +54,7 @@ TEST_CASE("list_verb: a page tells when it was made", "[gcs]") {
         std::pair{"Mon, 01 Jan 2024 00:00:00 GMT", "2024-01-01T00:00:00Z"},
         std::pair{"Tue, 30 Sep 2025 23:59:59 GMT", "2025-09-30T23:59:59Z"},
         std::pair{"Thu, 31 Dec 2026 12:00:01 GMT", "2026-12-31T12:00:01Z"}}) {
-    CHECK(served(date) == dataflux::codec::parse_rfc3339(time));
+    CHECK(served(date) == dataflux::parse_timestamp(time));
   }
   for (const char* const date : {"", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
                                  "Sun, 06 Xyz 1994 08:49:37 GMT", "Sun, 06 anF 1994 08:49:37 GMT",

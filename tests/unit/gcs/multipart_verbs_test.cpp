@@ -10,14 +10,14 @@
 namespace multipart_verbs_test {
 
 using dataflux::errc;
-using dataflux::gcs::endpoint;
-using dataflux::gcs::list_parts_verb;
-using dataflux::gcs::list_uploads_verb;
-using dataflux::gcs::multipart_abort_verb;
-using dataflux::gcs::multipart_complete_verb;
-using dataflux::gcs::multipart_initiate_verb;
-using dataflux::gcs::upload_part_verb;
-namespace http = dataflux::http;
+using dataflux::detail::gcs::endpoint;
+using dataflux::detail::gcs::list_parts_verb;
+using dataflux::detail::gcs::list_uploads_verb;
+using dataflux::detail::gcs::multipart_abort_verb;
+using dataflux::detail::gcs::multipart_complete_verb;
+using dataflux::detail::gcs::multipart_initiate_verb;
+using dataflux::detail::gcs::upload_part_verb;
+namespace http = dataflux::detail::http;
 
 namespace {
 
@@ -39,8 +39,8 @@ auto parse(const typename Verb::request& r, const typename Verb::state& state,
 
 // The two halves of "123456789" are "1234" and "56789"; the whole has 0xE3069283 (protocol.md 5.1).
 dataflux::multipart_complete_request two_parts() {
-  const std::uint32_t first = dataflux::codec::crc32c(dataflux::as_bytes("1234"));
-  const std::uint32_t second = dataflux::codec::crc32c(dataflux::as_bytes("56789"));
+  const std::uint32_t first = dataflux::crc32c(dataflux::as_bytes("1234"));
+  const std::uint32_t second = dataflux::crc32c(dataflux::as_bytes("56789"));
   return {.bucket = "bkt",
           .object = "o",
           .upload_id = "U",
@@ -153,7 +153,7 @@ TEST_CASE("multipart verbs: attributes and the mark travel as headers", "[gcs]")
       .object = "o",
       .attributes = {.content_encoding = "gzip",
                      .storage_class = "NEARLINE",
-                     .custom_time = dataflux::codec::parse_rfc3339("2024-02-29T12:00:00Z"),
+                     .custom_time = dataflux::parse_timestamp("2024-02-29T12:00:00Z"),
                      .kms_key_name = "p/k"}};
   const auto mark = multipart_initiate_verb::prepare(r, {1, 2});
   REQUIRE(mark);

@@ -10,14 +10,14 @@
 namespace object_verbs_test {
 
 using dataflux::errc;
-using dataflux::gcs::call_context;
-using dataflux::gcs::call_id;
-using dataflux::gcs::endpoint;
-using dataflux::gcs::insert_verb;
-using dataflux::gcs::remove_verb;
-using dataflux::gcs::repeat_meaning;
-using dataflux::gcs::stat_verb;
-namespace http = dataflux::http;
+using dataflux::detail::gcs::call_context;
+using dataflux::detail::gcs::call_id;
+using dataflux::detail::gcs::endpoint;
+using dataflux::detail::gcs::insert_verb;
+using dataflux::detail::gcs::remove_verb;
+using dataflux::detail::gcs::repeat_meaning;
+using dataflux::detail::gcs::stat_verb;
+namespace http = dataflux::detail::http;
 
 namespace {
 
@@ -53,15 +53,15 @@ std::string body_of(const http::request& r) {
 
 template <class Verb>
 bool repeats(const typename Verb::request& r) {
-  return dataflux::service::may_be_repeated(Verb::repeat, r);
+  return dataflux::detail::service::may_be_repeated(Verb::repeat, r);
 }
 template <class Verb>
 repeat_meaning meaning(int status) {
-  return dataflux::service::meaning_of(Verb::repeat, status);
+  return dataflux::detail::service::meaning_of(Verb::repeat, status);
 }
 
-dataflux::gcs::insert_body prepared(const dataflux::insert_request& r) {
-  dataflux::gcs::insert_body body;
+dataflux::detail::gcs::insert_body prepared(const dataflux::insert_request& r) {
+  dataflux::detail::gcs::insert_body body;
   insert_verb::prepare(r, id, body);
   return body;
 }
@@ -309,7 +309,7 @@ TEST_CASE("insert_verb: texts of an earlier call leave nothing behind", "[gcs]")
   const dataflux::insert_request long_one{
       .bucket = "bkt", .object = std::string(500, 'x'), .data = dataflux::as_bytes("123456789")};
   const dataflux::insert_request r{.bucket = "bkt", .object = "o"};
-  dataflux::gcs::insert_body again;
+  dataflux::detail::gcs::insert_body again;
   insert_verb::prepare(long_one, {1, 2}, again);
   const std::size_t room = again.preamble.capacity();
   insert_verb::prepare(r, id, again);

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 using dataflux::errc;
 using dataflux::result;
 using dataflux::timestamp;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using http::memory_reply;
 using http::memory_request;
 

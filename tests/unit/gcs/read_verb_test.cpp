@@ -12,11 +12,11 @@ namespace read_verb_test {
 using dataflux::byte_range;
 using dataflux::errc;
 using dataflux::read_request;
-using dataflux::gcs::call_context;
-using dataflux::gcs::endpoint;
-using dataflux::gcs::read_cursor;
-using dataflux::gcs::read_verb;
-namespace http = dataflux::http;
+using dataflux::detail::gcs::call_context;
+using dataflux::detail::gcs::endpoint;
+using dataflux::detail::gcs::read_cursor;
+using dataflux::detail::gcs::read_verb;
+namespace http = dataflux::detail::http;
 
 namespace {
 
@@ -365,8 +365,8 @@ TEST_CASE("read_verb: a transcoded body is recognised in all its forms", "[gcs]"
 TEST_CASE("read_verb: retry, cost and pace are data", "[gcs]") {
   const read_request r{.bucket = "bkt", .object = "o", .generation = 4};
   CHECK(read_verb::info.name == "objects.media");
-  CHECK(read_verb::info.pacing == dataflux::gcs::pacing_class::read);
-  CHECK(read_verb::info.billing == dataflux::gcs::billing_class::b);
+  CHECK(read_verb::info.pacing == dataflux::detail::gcs::pacing_class::read);
+  CHECK(read_verb::info.billing == dataflux::detail::gcs::billing_class::b);
   CHECK(read_verb::identity(r).generation == 4);
 }
 

@@ -12,14 +12,14 @@
 
 namespace repeat_rules_test {
 
-namespace gcs = dataflux::gcs;
+namespace gcs = dataflux::detail::gcs;
 using gcs::repeat_meaning;
 
 namespace {
 
 template <class Verb>
 bool repeats(const typename Verb::request& r) {
-  return dataflux::service::may_be_repeated(Verb::repeat, r);
+  return dataflux::detail::service::may_be_repeated(Verb::repeat, r);
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ TEST_CASE("repeat_rules: writes are repeated with the condition that makes it ha
 
 TEST_CASE("repeat_rules: what a repeated attempt's error means", "[gcs]") {
   const auto meaning = [](std::string_view verb, int status) {
-    return dataflux::service::meaning_of(*gcs::find_repeat_rule(verb), status);
+    return dataflux::detail::service::meaning_of(*gcs::find_repeat_rule(verb), status);
   };
   CHECK(meaning("multipart.abort", 404) == repeat_meaning::done);
   CHECK(meaning("multipart.complete", 404) == repeat_meaning::compare);

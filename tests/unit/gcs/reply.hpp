@@ -10,29 +10,30 @@
 #include <vector>
 
 /// A reply written down by a test. Names and values must outlive it.
-inline dataflux::http::reply_head head_of(int status,
-                                          std::vector<dataflux::http::reply_head::field> fields,
-                                          std::optional<std::uint64_t> length = std::nullopt) {
-  dataflux::http::reply_head head;
+inline dataflux::detail::http::reply_head head_of(
+    int status, std::vector<dataflux::detail::http::reply_head::field> fields,
+    std::optional<std::uint64_t> length = std::nullopt) {
+  dataflux::detail::http::reply_head head;
   head.assign(status, std::move(fields), length);
   return head;
 }
 
-inline dataflux::service::reply_facts facts_of(const dataflux::http::reply_head& head) {
-  dataflux::service::reply_facts facts;
-  dataflux::gcs::gather_facts(head, facts);
+inline dataflux::detail::service::reply_facts facts_of(
+    const dataflux::detail::http::reply_head& head) {
+  dataflux::detail::service::reply_facts facts;
+  dataflux::detail::gcs::gather_facts(head, facts);
   return facts;
 }
 
 /// A whole reply that owns its facts; the body is borrowed.
 struct scripted_reply {
-  dataflux::service::reply_facts facts;
+  dataflux::detail::service::reply_facts facts;
   std::string_view body;
 
   scripted_reply(int status, std::string_view text,
-                 std::vector<dataflux::http::reply_head::field> fields = {})
+                 std::vector<dataflux::detail::http::reply_head::field> fields = {})
       : facts(facts_of(head_of(status, std::move(fields), text.size()))), body(text) {}
-  dataflux::service::whole_reply whole() const {
+  dataflux::detail::service::whole_reply whole() const {
     return {facts, dataflux::as_bytes(body), body.size()};
   }
 };

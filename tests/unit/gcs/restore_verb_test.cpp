@@ -12,8 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 using dataflux::errc;
 using dataflux::timestamp;
-using dataflux::gcs::bulk_restore_state;
-using dataflux::gcs::bulk_restore_verb;
+using dataflux::detail::gcs::bulk_restore_state;
+using dataflux::detail::gcs::bulk_restore_verb;
 
 constexpr std::string_view begun =
     R"({"kind":"storage#operation","name":"projects/_/buckets/bkt/operations/CiQ4Z","done":false,)"
@@ -32,7 +32,7 @@ auto parse(bulk_restore_state& at, std::string_view body) {
 
 TEST_CASE("bulk_restore_verb: the request says all conditions, and no other", "[gcs]") {
   const auto least = built<bulk_restore_verb>({.bucket = "b.c"});
-  CHECK(least.method == dataflux::http::method::post);
+  CHECK(least.method == dataflux::detail::http::method::post);
   CHECK(least.target == "/storage/v1/b/b.c/o/bulkRestore?prettyPrint=false");
   CHECK(body_text(least) == R"({"allowOverwrite":false})");
   const timestamp day{std::chrono::sys_days{std::chrono::year{2026} / 9 / 29}};
@@ -61,7 +61,7 @@ TEST_CASE("bulk_restore_verb: asks how it stands until it is done", "[gcs]") {
   CHECK(bulk_restore_verb::pause(at) == 100ms);
 
   const auto asks = built<bulk_restore_verb>({.bucket = "bkt"}, at, "payer");
-  CHECK(asks.method == dataflux::http::method::get);
+  CHECK(asks.method == dataflux::detail::http::method::get);
   CHECK(asks.target == "/storage/v1/b/bkt/operations/CiQ4Z?prettyPrint=false&userProject=payer");
   CHECK(asks.body.size() == 0);
 

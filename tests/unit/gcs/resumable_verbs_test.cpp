@@ -12,12 +12,12 @@ using dataflux::errc;
 using dataflux::resumable_chunk_request;
 using dataflux::resumable_quantum;
 using dataflux::resumable_session;
-using dataflux::gcs::chunk_cursor;
-using dataflux::gcs::resumable_cancel_verb;
-using dataflux::gcs::resumable_chunk_verb;
-using dataflux::gcs::resumable_start_verb;
-using dataflux::gcs::resumable_status_verb;
-namespace http = dataflux::http;
+using dataflux::detail::gcs::chunk_cursor;
+using dataflux::detail::gcs::resumable_cancel_verb;
+using dataflux::detail::gcs::resumable_chunk_verb;
+using dataflux::detail::gcs::resumable_start_verb;
+using dataflux::detail::gcs::resumable_status_verb;
+namespace http = dataflux::detail::http;
 
 namespace {
 
@@ -245,8 +245,8 @@ TEST_CASE("resumable_cancel_verb: 499 is its success, and elsewhere says that it
   CHECK(resumable_cancel_verb::accepts(499));
   CHECK_FALSE(resumable_chunk_verb::accepts(499));
   const scripted_reply reply{499, ""};
-  const auto e =
-      dataflux::gcs::parse_error(resumable_chunk_verb::identity(last_chunk()), reply.facts, {});
+  const auto e = dataflux::detail::gcs::parse_error(resumable_chunk_verb::identity(last_chunk()),
+                                                    reply.facts, {});
   CHECK(e.code() == errc::not_found);
   CHECK(e.message().find("begin a new one") != std::string::npos);
 }

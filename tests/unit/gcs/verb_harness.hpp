@@ -9,19 +9,20 @@
 #include <string_view>
 
 /// Builds requests and parses replies of verbs, without a client.
-inline constexpr dataflux::gcs::call_id known_id{0x0123456789abcdefU, 0xfedcba9876543210U};
+inline constexpr dataflux::detail::gcs::call_id known_id{0x0123456789abcdefU, 0xfedcba9876543210U};
 inline constexpr std::string_view known_mark{"0123456789abcdeffedcba9876543210"};
 
-inline const dataflux::gcs::endpoint& real_service() {
-  static const auto where = *dataflux::gcs::endpoint::for_universe();
+inline const dataflux::detail::gcs::endpoint& real_service() {
+  static const auto where = *dataflux::detail::gcs::endpoint::for_universe();
   return where;
 }
 
 template <class Verb>
-dataflux::http::request built(const typename Verb::request& r, const typename Verb::state& state,
-                              std::string_view user_project = {},
-                              std::string_view quota_project = {}) {
-  dataflux::http::request out;
+dataflux::detail::http::request built(const typename Verb::request& r,
+                                      const typename Verb::state& state,
+                                      std::string_view user_project = {},
+                                      std::string_view quota_project = {}) {
+  dataflux::detail::http::request out;
   out.target = "left over";
   out.headers.add("left", "over");
   Verb::build({real_service(), user_project, quota_project}, r, state, out);
@@ -32,7 +33,7 @@ dataflux::http::request built(const typename Verb::request& r, const typename Ve
 
 /// As the client does it: the state is made, then used.
 template <class Verb>
-dataflux::http::request built(const typename Verb::request& r) {
+dataflux::detail::http::request built(const typename Verb::request& r) {
   static typename Verb::state state;  // bodies borrow from it
   auto prepared = Verb::prepare(r, known_id);
   REQUIRE(prepared);
@@ -40,7 +41,7 @@ dataflux::http::request built(const typename Verb::request& r) {
   return built<Verb>(r, state);
 }
 
-inline std::string body_text(const dataflux::http::request& r) {
+inline std::string body_text(const dataflux::detail::http::request& r) {
   std::string text;
   for (const auto part : r.body.parts()) text += dataflux::as_text(part);
   return text;

@@ -11,7 +11,7 @@ namespace cpu_count_test {
 
 namespace {
 
-using dataflux::http::detail::cpu_count;
+using dataflux::detail::http::cpu_count;
 
 void write(const std::string& path, const std::string& text) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());

@@ -21,9 +21,9 @@ namespace curl_transport_end_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using peer = raw_server::peer;
-using exchange = dataflux::ref<test_exchange>;
+using exchange = dataflux::detail::ref<test_exchange>;
 
 using transport_harness::make;
 using transport_harness::ok;
@@ -66,7 +66,7 @@ struct stuck {
   }
   deaf_listener deaf{};
   raw_server server;
-  std::shared_ptr<http::curl_transport> transport;
+  std::shared_ptr<dataflux::curl_transport> transport;
   exchange before{};
   exchange subject{};
 };
@@ -175,7 +175,7 @@ TEST_CASE("curl_transport: in the child of a fork it refuses", "[http]") {
     if (e->ends != 1 || e->outcome() != "forked") return 1;
     t->cancel(e);
     delete t.get();  // as the end of the last owner would
-    auto fresh = http::curl_transport::create({.io_threads = 1});
+    auto fresh = dataflux::curl_transport::create({.io_threads = 1});
     if (!fresh) return 2;
     const auto again = test_exchange::make(server.port(), 16);
     (*fresh)->submit(again);

@@ -17,14 +17,14 @@ namespace curl_transport_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using peer = raw_server::peer;
-using exchange = dataflux::ref<test_exchange>;
+using exchange = dataflux::detail::ref<test_exchange>;
 
 using transport_harness::make;
 using transport_harness::ok;
 
-exchange ask(http::curl_transport& t, exchange e) {
+exchange ask(dataflux::curl_transport& t, exchange e) {
   t.submit(e);
   e->wait();
   CHECK(e->ends == 1);
@@ -552,8 +552,8 @@ TEST_CASE("curl_transport: idle connections make room for another host", "[http]
 }
 
 TEST_CASE("curl_transport: options that cannot work are refused", "[http]") {
-  CHECK_FALSE(http::curl_transport::create({.ca_file = "/nonexistent/ca.pem"}));
-  CHECK_FALSE(http::curl_transport::create({.client_certificate_file = "/dev/null"}));
+  CHECK_FALSE(dataflux::curl_transport::create({.ca_file = "/nonexistent/ca.pem"}));
+  CHECK_FALSE(dataflux::curl_transport::create({.client_certificate_file = "/dev/null"}));
 }
 
 }  // namespace curl_transport_test

@@ -29,21 +29,22 @@ namespace descriptors_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using peer = raw_server::peer;
-using exchange = dataflux::ref<test_exchange>;
+using exchange = dataflux::detail::ref<test_exchange>;
 
 using transport_harness::make;
 using transport_harness::ok;
 
-exchange ask(http::curl_transport& t, exchange e) {
+exchange ask(dataflux::curl_transport& t, exchange e) {
   t.submit(e);
   e->wait();
   return e;
 }
 
 /// In one turn of the I/O thread, so that each gets a connection.
-std::vector<exchange> submit_at_once(http::curl_transport& t, const http::origin& to, int count) {
+std::vector<exchange> submit_at_once(dataflux::curl_transport& t, const http::origin& to,
+                                     int count) {
   std::vector<exchange> all;
   for (int i = 0; i < count; ++i) all.push_back(test_exchange::make(to));
   t.next_executor().post([&t, all] {
@@ -137,14 +138,14 @@ TEST_CASE("resolver: to be out of descriptors is said so (mend 15)", "[http]") {
 
 TEST_CASE("curl_transport: programs that are started inherit nothing of it (mend 15)", "[http]") {
   const tls_server there;
-  const auto before = http::detail::inheritable_descriptors();
+  const auto before = http::inheritable_descriptors();
   const auto t = make({.ca_file = there.authority.path()});
   const auto all = submit_at_once(*t, there.to(), 20);  // more than one of curl's groups
   for (const auto& e : all) {
     e->wait();
     CHECK(e->outcome() == "200 ok");
   }
-  CHECK(http::detail::inheritable_descriptors() == before);
+  CHECK(http::inheritable_descriptors() == before);
 }
 
 TEST_CASE("curl_transport: authorities are read once for all connections (mend 15)", "[http]") {
@@ -167,7 +168,7 @@ TEST_CASE("trust_store: read again after a day, and kept when that fails (mend 1
       ::SSL_CTX_new(::TLS_client_method()), &::SSL_CTX_free);
   const dataflux::time_point start{};
   auto file = std::make_unique<authority_file>(own.authority_pem);
-  http::detail::trust_store subject({.file = file->path()});
+  http::trust_store subject({.file = file->path()});
   REQUIRE(subject.attach(context.get(), start));
   ::X509_STORE* const first = ::SSL_CTX_get_cert_store(context.get());
   REQUIRE(subject.attach(context.get(), start + 23h));
@@ -179,7 +180,7 @@ TEST_CASE("trust_store: read again after a day, and kept when that fails (mend 1
   REQUIRE(subject.attach(context.get(), start + 100h));
   CHECK(::SSL_CTX_get_cert_store(context.get()) == second);
 
-  http::detail::trust_store none({.file = "/nonexistent/ca.pem"});
+  http::trust_store none({.file = "/nonexistent/ca.pem"});
   const auto failed = none.attach(context.get(), start);
   REQUIRE_FALSE(failed);
   CHECK_FALSE(failed.error().retryable());

@@ -38,7 +38,7 @@ void assertion_failed_msg(const char*, const char*, const char*, const char*, lo
 namespace http1_beast_test {
 
 namespace beast = boost::beast::http;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 
 namespace {
 

@@ -14,7 +14,7 @@
 
 namespace http1_test {
 
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using dataflux::errc;
 using http::body_framing;
 using http::method;
@@ -372,10 +372,10 @@ TEST_CASE("http1_fuzz: corpus, prefixes and mutations keep the invariants", "[ht
 
 TEST_CASE("http1: how long the server keeps a connection (mend 15)", "[http]") {
   using std::chrono::seconds;
-  const auto said = [](std::vector<dataflux::http::reply_head::field> fields) {
-    dataflux::http::reply_head head;
+  const auto said = [](std::vector<dataflux::detail::http::reply_head::field> fields) {
+    dataflux::detail::http::reply_head head;
     head.assign(200, std::move(fields), 0);
-    return dataflux::http::keep_alive_timeout(head);
+    return dataflux::detail::http::keep_alive_timeout(head);
   };
   CHECK(said({{"Keep-Alive", "timeout=5"}}) == seconds(5));
   CHECK(said({{"keep-alive", "max=100, Timeout=15"}}) == seconds(15));

@@ -27,15 +27,15 @@ namespace kept_connection_test {
 // What may lie on a connection between two exchanges, and how long it is kept.
 namespace {
 
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using peer = raw_server::peer;
-using exchange = dataflux::ref<test_exchange>;
+using exchange = dataflux::detail::ref<test_exchange>;
 
 using transport_harness::make;
 using transport_harness::ok;
 const std::string wrong = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno";
 
-exchange ask(http::curl_transport& t, exchange e) {
+exchange ask(dataflux::curl_transport& t, exchange e) {
   t.submit(e);
   e->wait();
   return e;
@@ -441,8 +441,8 @@ TEST_CASE("curl_transport: a sink that has enough ends the reply well (mend 15)"
                        serve_ok});
     const auto t = make();
     const auto e = test_exchange::make(server.port());
-    dataflux::collecting_sink sink{dataflux::buffer_pool(0)};
-    sink.reset(1000, dataflux::collecting_sink::excess::drop);
+    dataflux::detail::collecting_sink sink{dataflux::detail::buffer_pool(0)};
+    sink.reset(1000, dataflux::detail::collecting_sink::excess::drop);
     e->into = &sink;
     CHECK(ask(*t, e)->report.failure == http::transport_failure::none);
     CHECK(e->status == 503);

@@ -7,14 +7,14 @@ namespace memory_transport_test {
 
 using dataflux::errc;
 using dataflux::error;
-using dataflux::ref;
 using dataflux::result;
-using dataflux::http::memory_reply;
-using dataflux::http::memory_request;
-using dataflux::http::memory_transport;
-using dataflux::http::transport_failure;
+using dataflux::detail::ref;
+using dataflux::detail::http::memory_reply;
+using dataflux::detail::http::memory_request;
+using dataflux::detail::http::memory_transport;
+using dataflux::detail::http::transport_failure;
 using namespace std::chrono_literals;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 
 namespace {
 

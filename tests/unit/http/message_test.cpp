@@ -9,7 +9,7 @@
 namespace message_test {
 
 using namespace std::string_view_literals;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 
 TEST_CASE("header_list: keeps the fields as they go on the wire", "[http]") {
   http::header_list headers;
@@ -110,9 +110,9 @@ TEST_CASE("reply_head: fields are found without regard to case, the first wins",
 TEST_CASE("parse_decimal: numbers are digits that fit, nothing else", "[http]") {
   for (const std::string_view text : {"", "-1", "+1", " 1", "1 ", "0x1", "18446744073709551616"}) {
     CAPTURE(text);
-    CHECK_FALSE(http::detail::parse_decimal(text));
+    CHECK_FALSE(http::parse_decimal(text));
   }
-  CHECK(http::detail::parse_decimal("18446744073709551615") == 18446744073709551615U);
+  CHECK(http::parse_decimal("18446744073709551615") == 18446744073709551615U);
 }
 
 TEST_CASE("equals_ignoring_case: folds ASCII letters only", "[http]") {

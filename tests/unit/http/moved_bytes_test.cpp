@@ -14,8 +14,6 @@ namespace moved_bytes_test {
 
 namespace {
 
-namespace http = dataflux::http;
-
 template <class F>
 void until(F&& holds) {
   while (!holds()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -41,7 +39,7 @@ TEST_CASE("curl_transport: bytes are told as they move (mend 17)", "[http]") {
       send(half);
       if (chunked) p.send("0\r\n\r\n");
     }});
-    const auto t = http::curl_transport::create({.io_threads = 1}).value();
+    const auto t = dataflux::curl_transport::create({.io_threads = 1}).value();
     const auto e = test_exchange::make(server.port(), size);
     e->post(std::string(size, 'b'));
     t->submit(e);

@@ -12,7 +12,7 @@
 namespace pacing_test {
 
 using namespace std::chrono_literals;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using dataflux::duration;
 using dataflux::time_point;
 using http::pace_outcome;

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using dataflux::errc;
 using dataflux::error;
 using dataflux::result;
-using dataflux::http::detail::resolver;
+using dataflux::detail::http::resolver;
 
 /// Name servers that answer when a test lets them.
 struct names {
@@ -55,8 +55,8 @@ void resolve(resolver& r, dataflux::scheduler& where, const std::string& host, a
 
 struct fixture {
   std::shared_ptr<names> servers{std::make_shared<names>()};
-  std::shared_ptr<dataflux::http::curl_transport> threads{
-      dataflux::http::curl_transport::create({.io_threads = 1}).value()};
+  std::shared_ptr<dataflux::curl_transport> threads{
+      dataflux::curl_transport::create({.io_threads = 1}).value()};
   dataflux::scheduler& strand{threads->next_executor()};
   // Threads outlive a resolver, so what they ask is shared with them.
   resolver subject{60s, [s = servers](const std::string& host) { return s->ask(host); }};
@@ -119,7 +119,7 @@ TEST_CASE("resolver: threads have a cap, and every question its turn (mend 11)",
 
 TEST_CASE("resolver: closed while questions wait, it answers nobody (mend 11)", "[http]") {
   const auto servers = std::make_shared<names>();
-  const auto threads = dataflux::http::curl_transport::create({.io_threads = 1}).value();
+  const auto threads = dataflux::curl_transport::create({.io_threads = 1}).value();
   std::atomic<int> answers{0};
   {
     resolver subject{60s, [servers](const std::string& host) { return servers->ask(host); }};

@@ -9,14 +9,14 @@
 namespace retry_test {
 
 using namespace std::chrono_literals;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using dataflux::duration;
+using dataflux::retry_policy;
 using dataflux::time_point;
 using http::attempt_outcome;
 using http::decide;
 using http::reply_class;
 using http::retry_action;
-using http::retry_policy;
 using http::retry_state;
 using http::stop_reason;
 using http::transport_failure;

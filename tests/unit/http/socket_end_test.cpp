@@ -17,7 +17,7 @@ namespace socket_end_test {
 // What is known of a socket without asking it.
 namespace {
 
-using dataflux::http::detail::socket_end;
+using dataflux::detail::http::socket_end;
 using status = socket_end::status;
 
 class socket_pair {

@@ -24,7 +24,7 @@ namespace tls_stream_test {
 // whose records are handed over as the test says.
 namespace {
 
-namespace detail = dataflux::http::detail;
+namespace detail = dataflux::detail::http;
 using dataflux::as_bytes;
 using detail::tls_stream;
 using status = detail::socket_end::status;

@@ -14,10 +14,10 @@ namespace transport_harness {
 inline const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// Of one I/O thread, unless the options say otherwise.
-inline std::shared_ptr<dataflux::http::curl_transport> make(
-    dataflux::http::curl_transport_options options = {}) {
+inline std::shared_ptr<dataflux::curl_transport> make(
+    dataflux::curl_transport_options options = {}) {
   if (options.io_threads == 0) options.io_threads = 1;
-  auto made = dataflux::http::curl_transport::create(options);
+  auto made = dataflux::curl_transport::create(options);
   REQUIRE(made);
   return std::move(*made);
 }

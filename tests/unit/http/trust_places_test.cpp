@@ -27,10 +27,10 @@
 namespace trust_places_test {
 
 using dataflux::errc;
-using dataflux::http::detail::find_trust_places;
-using dataflux::http::detail::trust_machine;
-using dataflux::http::detail::trust_places;
-using dataflux::http::detail::trust_store;
+using dataflux::detail::http::find_trust_places;
+using dataflux::detail::http::trust_machine;
+using dataflux::detail::http::trust_places;
+using dataflux::detail::http::trust_store;
 
 namespace {
 
@@ -166,7 +166,7 @@ TEST_CASE("trust_places: a transport takes the authorities that the environment 
                        p.flush();
                      },
                      [&](raw_server::peer& below) { tls_end(below, own).request(); }});
-  dataflux::http::origin to;
+  dataflux::detail::http::origin to;
   to.host = "127.0.0.1";
   to.port = server.port();
   const auto ask = [&] {

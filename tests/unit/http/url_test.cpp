@@ -7,8 +7,8 @@
 namespace url_test {
 
 using dataflux::errc;
-using dataflux::http::origin;
-using dataflux::http::parse_url;
+using dataflux::detail::http::origin;
+using dataflux::detail::http::parse_url;
 
 TEST_CASE("url: scheme, host, port and target are taken apart", "[http]") {
   const auto u = parse_url("HTTPS://Storage.GoogleAPIs.com/b/o?alt=media&x=%2F");

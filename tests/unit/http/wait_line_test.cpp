@@ -20,9 +20,9 @@ namespace wait_line_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using peer = raw_server::peer;
-using exchange = dataflux::ref<test_exchange>;
+using exchange = dataflux::detail::ref<test_exchange>;
 
 using transport_harness::make;
 using transport_harness::ok;
@@ -84,14 +84,14 @@ TEST_CASE("curl_transport: connects that fail beside a live one end those who wa
 TEST_CASE("curl_transport: the time of connecting counts the name's resolution (mend 11)",
           "[http]") {
   const auto may_end = std::make_shared<flag>();
-  using http::detail::resolver;
+  using http::resolver;
   auto names = std::make_unique<resolver>(60s, [may_end](const std::string& host) {
     if (host == "dead.test") may_end->wait();
     return dataflux::result<resolver::addresses>(
         std::make_shared<std::vector<std::string>>(1, "127.0.0.1"));
   });
   raw_server server({serve_ok});
-  http::detail::io_thread thread(0, {}, {.connections_per_host = 4, .connections = 8}, *names);
+  http::io_thread thread(0, {}, {.connections_per_host = 4, .connections = 8}, *names);
   thread.start();
   http::origin to;
   to.tls = false;
@@ -150,9 +150,9 @@ TEST_CASE("curl_transport: an attempt to connect ends with the time of its waite
 
 TEST_CASE("curl_transport: a host with none comes first, then who has waited longest (mend 12)",
           "[http]") {
-  using http::detail::comes_first;
-  using http::detail::gives_way;
-  using http::detail::host_claim;
+  using http::comes_first;
+  using http::gives_way;
+  using http::host_claim;
   const auto at = [](std::size_t connections, int second) {
     return host_claim{connections, dataflux::time_point{} + std::chrono::seconds(second)};
   };

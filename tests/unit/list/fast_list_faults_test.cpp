@@ -9,7 +9,7 @@ namespace fast_list_faults_test {
 using dataflux::errc;
 using dataflux::list_on_error;
 using dataflux::listing;
-using dataflux::name_range;
+using dataflux::detail::name_range;
 
 namespace {
 

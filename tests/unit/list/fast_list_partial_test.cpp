@@ -13,7 +13,7 @@ namespace fast_list_partial_test {
 using dataflux::fast_list_request;
 using dataflux::list_on_error;
 using dataflux::listing;
-using dataflux::name_range;
+using dataflux::detail::name_range;
 
 // What a partial listing has, and what it says is missing, are the whole, exactly once.
 

@@ -90,7 +90,8 @@ fast_list_request random_request(random_source& random, const std::vector<std::s
   };
   if (one_in(random, 3)) {
     const std::string name = some_name();
-    r.prefix = dataflux::well_formed_part(std::string_view(name).substr(0, below(random, 8)));
+    r.prefix =
+        dataflux::detail::well_formed_part(std::string_view(name).substr(0, below(random, 8)));
   }
   if (one_in(random, 4)) r.start_offset = some_name();
   if (one_in(random, 4)) r.end_offset = some_name();
@@ -118,7 +119,7 @@ expectation expected(const fast_list_request& r, const std::vector<std::string>&
   for (const std::string& name : names) {
     if (!name.starts_with(r.prefix) || name < r.start_offset) continue;
     if (!r.end_offset.empty() && name >= r.end_offset) continue;
-    const std::string shown(dataflux::folded(name, r.prefix, r.delimiter));
+    const std::string shown(dataflux::detail::folded(name, r.prefix, r.delimiter));
     const bool folds = !r.delimiter.empty() && shown.ends_with(r.delimiter) &&
                        shown.size() >= r.prefix.size() + r.delimiter.size();
     if (folds) {

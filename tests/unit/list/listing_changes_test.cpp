@@ -1,4 +1,4 @@
-#include <dataflux/list/detail/listing_changes.hpp>
+#include <dataflux/list/listing_changes.hpp>
 
 #include <support/catch.hpp>
 

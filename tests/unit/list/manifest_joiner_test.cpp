@@ -20,10 +20,10 @@ namespace manifest_joiner_test {
 using dataflux::errc;
 using dataflux::manifest;
 using dataflux::manifest_description;
-using dataflux::name_range;
 using dataflux::object_columns;
 using dataflux::result;
 using dataflux::save_manifest;
+using dataflux::detail::name_range;
 
 namespace {
 

@@ -102,7 +102,7 @@ class busy_file_threads {
  public:
   busy_file_threads() {
     for (int i = 0; i < 8; ++i) {
-      REQUIRE(dataflux::run_file_step([over = over_] { over.wait(); }));
+      REQUIRE(dataflux::detail::run_file_step([over = over_] { over.wait(); }));
     }
   }
   busy_file_threads(const busy_file_threads&) = delete;

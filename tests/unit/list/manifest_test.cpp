@@ -66,7 +66,7 @@ void put(std::string& bytes, std::size_t place, T value) {
 }
 void seal(std::string& bytes, std::size_t from, std::size_t count, std::size_t place) {
   put(bytes, place,
-      dataflux::codec::crc32c(dataflux::as_bytes(std::string_view{bytes}.substr(from, count))));
+      dataflux::crc32c(dataflux::as_bytes(std::string_view{bytes}.substr(from, count))));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace name_range_test {
 
-using dataflux::name_range;
+using dataflux::detail::name_range;
 
 TEST_CASE("name_range: contains its start and not its end", "[list]") {
   const name_range range{"b", "d"};
@@ -52,34 +52,34 @@ TEST_CASE("name_range: intersection", "[list]") {
 
 TEST_CASE("name_range: after_prefix skips surrogates and drops the last code point of all",
           "[list]") {
-  CHECK(dataflux::after_prefix("a") == "b");
-  CHECK(dataflux::after_prefix("a\x7F") == "a\xC2\x80");
-  CHECK(dataflux::after_prefix("\xDF\xBF") == "\xE0\xA0\x80");
-  CHECK(dataflux::after_prefix("\xED\x9F\xBF") == "\xEE\x80\x80");  // U+D7FF to U+E000
-  CHECK(dataflux::after_prefix("\xEF\xBF\xBF") == "\xF0\x90\x80\x80");
-  CHECK(dataflux::after_prefix("a\xF4\x8F\xBF\xBF") == "b");
-  CHECK(dataflux::after_prefix("\xF4\x8F\xBF\xBF").empty());
-  CHECK(dataflux::after_prefix("").empty());
+  CHECK(dataflux::detail::after_prefix("a") == "b");
+  CHECK(dataflux::detail::after_prefix("a\x7F") == "a\xC2\x80");
+  CHECK(dataflux::detail::after_prefix("\xDF\xBF") == "\xE0\xA0\x80");
+  CHECK(dataflux::detail::after_prefix("\xED\x9F\xBF") == "\xEE\x80\x80");  // U+D7FF to U+E000
+  CHECK(dataflux::detail::after_prefix("\xEF\xBF\xBF") == "\xF0\x90\x80\x80");
+  CHECK(dataflux::detail::after_prefix("a\xF4\x8F\xBF\xBF") == "b");
+  CHECK(dataflux::detail::after_prefix("\xF4\x8F\xBF\xBF").empty());
+  CHECK(dataflux::detail::after_prefix("").empty());
 }
 
 TEST_CASE("name_range: the successor is the least name above", "[list]") {
-  const std::string next = dataflux::successor("ab");
+  const std::string next = dataflux::detail::successor("ab");
   CHECK(next == std::string("ab\0", 3));
   CHECK(next > "ab");
   CHECK(next < "ab\x01");
 }
 
 TEST_CASE("name_range: beginnings of code points are cut off, or completed", "[list]") {
-  CHECK(dataflux::well_formed_part("a\xE4\xB8") == "a");
-  CHECK(dataflux::well_formed_part("a\xE4\xB8\x80") == "a\xE4\xB8\x80");
-  CHECK(dataflux::well_formed_part("\xFF").empty());
-  CHECK(dataflux::well_formed_from("a\xE4") == "a\xE4\x80\x80");
-  CHECK(dataflux::well_formed_from("\xE0") == "\xE0\xA0\x80");
-  CHECK(dataflux::well_formed_from("\xF0\x9F") == "\xF0\x9F\x80\x80");
-  CHECK(dataflux::well_formed_from("\xF0") == "\xF0\x90\x80\x80");
-  CHECK(dataflux::well_formed_from("ab") == "ab");
-  CHECK(dataflux::well_formed_from("a\xFF").empty());
-  CHECK(dataflux::well_formed_from("a\x80").empty());
+  CHECK(dataflux::detail::well_formed_part("a\xE4\xB8") == "a");
+  CHECK(dataflux::detail::well_formed_part("a\xE4\xB8\x80") == "a\xE4\xB8\x80");
+  CHECK(dataflux::detail::well_formed_part("\xFF").empty());
+  CHECK(dataflux::detail::well_formed_from("a\xE4") == "a\xE4\x80\x80");
+  CHECK(dataflux::detail::well_formed_from("\xE0") == "\xE0\xA0\x80");
+  CHECK(dataflux::detail::well_formed_from("\xF0\x9F") == "\xF0\x9F\x80\x80");
+  CHECK(dataflux::detail::well_formed_from("\xF0") == "\xF0\x90\x80\x80");
+  CHECK(dataflux::detail::well_formed_from("ab") == "ab");
+  CHECK(dataflux::detail::well_formed_from("a\xFF").empty());
+  CHECK(dataflux::detail::well_formed_from("a\x80").empty());
 }
 
 TEST_CASE(
@@ -90,49 +90,49 @@ TEST_CASE(
   for (int i = 0; i < 20000; ++i) {
     std::string text(1 + random() % 4, ' ');
     for (char& c : text) c = static_cast<char>(random());
-    const std::string whole = dataflux::well_formed_from(text);
+    const std::string whole = dataflux::detail::well_formed_from(text);
     if (whole.empty()) continue;
     ++completed;
-    REQUIRE(dataflux::codec::is_valid_utf8(whole));
+    REQUIRE(dataflux::detail::codec::is_valid_utf8(whole));
     REQUIRE(whole.substr(0, text.size()) == text);
-    REQUIRE(dataflux::codec::is_valid_utf8(dataflux::well_formed_part(text)));
+    REQUIRE(dataflux::detail::codec::is_valid_utf8(dataflux::detail::well_formed_part(text)));
   }
   CHECK(completed > 1000);
 }
 
 TEST_CASE("name_range: what a delimiter folds", "[list]") {
-  CHECK(dataflux::folded("a/b/c", "", "/") == "a/");
-  CHECK(dataflux::folded("a/b/c", "a/", "/") == "a/b/");
-  CHECK(dataflux::folded("a/b", "a/", "/") == "a/b");
-  CHECK(dataflux::folded("a--b--c", "", "--") == "a--");
-  CHECK(dataflux::folded("a/b", "", "") == "a/b");
-  CHECK(dataflux::folded("b/c", "a/", "/") == "b/c");
+  CHECK(dataflux::detail::folded("a/b/c", "", "/") == "a/");
+  CHECK(dataflux::detail::folded("a/b/c", "a/", "/") == "a/b/");
+  CHECK(dataflux::detail::folded("a/b", "a/", "/") == "a/b");
+  CHECK(dataflux::detail::folded("a--b--c", "", "--") == "a--");
+  CHECK(dataflux::detail::folded("a/b", "", "") == "a/b");
+  CHECK(dataflux::detail::folded("b/c", "a/", "/") == "b/c");
 }
 
 TEST_CASE("name_range: a cut leaves names on both sides and no folded prefix in two", "[list]") {
   const name_range range{"b", "m"};
-  CHECK(dataflux::is_cut(range, "c"));
-  CHECK_FALSE(dataflux::is_cut(range, "b"));
-  CHECK_FALSE(dataflux::is_cut(range, "m"));
-  CHECK_FALSE(dataflux::is_cut(range, "a"));
-  CHECK_FALSE(dataflux::is_cut(range, "c\xE4"));
-  CHECK(dataflux::is_cut({}, "c"));
-  CHECK_FALSE(dataflux::is_cut({}, ""));
-  CHECK(dataflux::is_cut({}, "c/", "", "/"));
-  CHECK_FALSE(dataflux::is_cut({}, "c/d", "", "/"));
-  CHECK(dataflux::is_cut({}, "c/d", "c/", "/"));
+  CHECK(dataflux::detail::is_cut(range, "c"));
+  CHECK_FALSE(dataflux::detail::is_cut(range, "b"));
+  CHECK_FALSE(dataflux::detail::is_cut(range, "m"));
+  CHECK_FALSE(dataflux::detail::is_cut(range, "a"));
+  CHECK_FALSE(dataflux::detail::is_cut(range, "c\xE4"));
+  CHECK(dataflux::detail::is_cut({}, "c"));
+  CHECK_FALSE(dataflux::detail::is_cut({}, ""));
+  CHECK(dataflux::detail::is_cut({}, "c/", "", "/"));
+  CHECK_FALSE(dataflux::detail::is_cut({}, "c/d", "", "/"));
+  CHECK(dataflux::detail::is_cut({}, "c/d", "c/", "/"));
 }
 
 TEST_CASE("name_range: a cover is found complete in any order", "[list]") {
-  CHECK(dataflux::check_cover({}, {{"m", ""}, {"", "c"}, {"c", "m"}}));
-  CHECK(dataflux::check_cover({"b", "d"}, {{"c", "d"}, {"b", "c"}, {"c", "c"}}));
-  CHECK(dataflux::check_cover({"b", "b"}, {}));
+  CHECK(dataflux::detail::check_cover({}, {{"m", ""}, {"", "c"}, {"c", "m"}}));
+  CHECK(dataflux::detail::check_cover({"b", "d"}, {{"c", "d"}, {"b", "c"}, {"c", "c"}}));
+  CHECK(dataflux::detail::check_cover({"b", "b"}, {}));
 }
 
 TEST_CASE("name_range: gaps, overlaps and what goes beyond are found", "[list]") {
   using pieces = std::vector<name_range>;
   const auto wrong = [](const name_range& whole, pieces parts) {
-    const auto found = dataflux::check_cover(whole, std::move(parts));
+    const auto found = dataflux::detail::check_cover(whole, std::move(parts));
     return !found && found.error().code() == dataflux::errc::internal;
   };
   CHECK(wrong({}, {}));

@@ -14,10 +14,10 @@
 
 namespace range_splitter_test {
 
-using dataflux::list_action;
-using dataflux::name_range;
-using dataflux::range_splitter;
-using dataflux::range_splitter_options;
+using dataflux::detail::list_action;
+using dataflux::detail::name_range;
+using dataflux::detail::range_splitter;
+using dataflux::detail::range_splitter_options;
 
 namespace {
 
@@ -50,7 +50,7 @@ class distrustful_listing {
       : options_(std::move(options)), random_(seed), splitter_(options_) {
     for (const std::string& name : names) {
       if (!options_.range.contains(name)) continue;
-      const std::string entry(dataflux::folded(name, options_.prefix, options_.delimiter));
+      const std::string entry(dataflux::detail::folded(name, options_.prefix, options_.delimiter));
       if (entries_.empty() || entries_.back() != entry) entries_.push_back(entry);
     }
     ranges_.push_back({options_.range, options_.range.start, 0, false, true});
@@ -74,7 +74,7 @@ class distrustful_listing {
       if (r.open) throw std::logic_error("a range was forgotten");
       pieces.push_back(r.names);
     }
-    if (auto ok = dataflux::check_cover(options_.range, pieces); !ok) {
+    if (auto ok = dataflux::detail::check_cover(options_.range, pieces); !ok) {
       throw std::logic_error(ok.error().to_string());
     }
     std::sort(all.begin(), all.end());
@@ -97,7 +97,7 @@ class distrustful_listing {
       if (a.what == list_action::kind::split) {
         range& left = ranges_.at(a.range);
         if (!left.open || a.id != ranges_.size() || a.at <= left.position ||
-            !dataflux::is_cut(left.names, a.at, options_.prefix, options_.delimiter)) {
+            !dataflux::detail::is_cut(left.names, a.at, options_.prefix, options_.delimiter)) {
           throw std::logic_error("a bad cut: " + a.at);
         }
         range right{{a.at, left.names.end}, a.at, 0, false, true};
@@ -123,8 +123,9 @@ class distrustful_listing {
   void ask(const list_action& a) {
     if (!options_.delimiter.empty() || !options_.folder_probes || a.id != probes_.size() ||
         a.max_results < 1 || a.max_results > options_.page_size ||
-        !dataflux::codec::is_valid_utf8(a.at) || !dataflux::codec::is_valid_utf8(a.until) ||
-        !dataflux::name_range{a.within, a.until}.contains(a.at)) {
+        !dataflux::detail::codec::is_valid_utf8(a.at) ||
+        !dataflux::detail::codec::is_valid_utf8(a.until) ||
+        !dataflux::detail::name_range{a.within, a.until}.contains(a.at)) {
       throw std::logic_error("a bad probe: " + a.at);
     }
     probes_.push_back(a);
@@ -140,7 +141,7 @@ class distrustful_listing {
     for (; !more && at != entries_.end() && at->starts_with(asked.within); ++at) {
       if (!asked.until.empty() && *at >= asked.until) break;
       const bool folders = asked.what == list_action::kind::probe;
-      const std::string entry(dataflux::folded(*at, asked.within, folders ? "/" : ""));
+      const std::string entry(dataflux::detail::folded(*at, asked.within, folders ? "/" : ""));
       if (entries.empty() || entries.back() != entry) {
         more = entries.size() == asked.max_results;
         if (!more) entries.push_back(random_() % 16 == 0 ? entry + "~/" : entry);
@@ -165,7 +166,7 @@ class distrustful_listing {
     const std::uint64_t stride = range_splitter::stride(count);
     for (std::uint64_t i = 0; i < count; i += stride) names.emplace_back(all[first + i]);
     if (count > 0 && (count - 1) % stride != 0) names.emplace_back(all.back());
-    if (count > 0) r.position = dataflux::successor(all.back());
+    if (count > 0) r.position = dataflux::detail::successor(all.back());
     r.in_flight = false;
     r.open = more;
     splitter_.page_ended(id, {.entries = count, .names = names, .finished = !more});

@@ -28,7 +28,7 @@ inline void append(dataflux::object_columns& to, std::size_t i) {
   dataflux::object_extras extras;
   const std::string pairs = R"({"k":")" + std::to_string(i) + "\"}";
   if (i % 4 != 0) extras.md5.emplace().fill(static_cast<std::byte>(i));
-  extras.updated = dataflux::codec::timestamp{std::chrono::nanoseconds{i}};
+  extras.updated = dataflux::timestamp{std::chrono::nanoseconds{i}};
   if (i % 3 != 0) extras.content_type = "text/plain";
   if (i % 2 != 0) extras.metadata = pairs;
   to.append(row, extras);

@@ -13,9 +13,9 @@
 
 namespace share_plan_test {
 
-using dataflux::name_range;
 using dataflux::time_point;
 using dataflux::detail::cut_at;
+using dataflux::detail::name_range;
 using dataflux::detail::share_plan;
 using dataflux::detail::share_survey;
 
@@ -36,7 +36,7 @@ std::vector<std::string> surveyed(const std::set<std::string>& names, const name
     const bool there = found != names.end() && question->names.contains(*found);
     survey.answered(question->id, there ? std::optional<std::string_view>(*found) : std::nullopt);
   }
-  for (const std::string& cut : survey.cuts()) CHECK(dataflux::is_cut(range, cut));
+  for (const std::string& cut : survey.cuts()) CHECK(dataflux::detail::is_cut(range, cut));
   return survey.cuts();
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("share_survey: it ends whatever the names are", "[list]") {
     CHECK(cuts.size() <= 400);
     CHECK(std::is_sorted(cuts.begin(), cuts.end()));
     // The pieces are the whole, and the order of cuts is not doubted.
-    CHECK(dataflux::check_cover({}, cut_at({}, cuts)));
+    CHECK(dataflux::detail::check_cover({}, cut_at({}, cuts)));
   }
 }
 

@@ -62,7 +62,7 @@ client_snapshot full_snapshot() {
 }
 
 auto parsed(const std::string& json) {
-  return dataflux::codec::json_document::parse(dataflux::as_bytes(json)).value();
+  return dataflux::detail::codec::json_document::parse(dataflux::as_bytes(json)).value();
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ TEST_CASE("client_snapshot: its JSON is read back as it was", "[service]") {
   const duration limit = latency_histogram::limit_of(latency_histogram::bucket_of(20ms));
   CHECK(first.find("p50_ns").int64() == limit.count());
   CHECK(first.find("p90_ns").int64() == limit.count());
-  CHECK(first.find("p99_ns").kind() == dataflux::codec::json_kind::null);
+  CHECK(first.find("p99_ns").kind() == dataflux::detail::codec::json_kind::null);
   CHECK(first.find("buckets").to_string() ==
         "[[" + std::to_string(limit.count()) + ",9],[null,1]]");
   CHECK(get.find("body").find("count").uint64() == 7U);
@@ -106,7 +106,7 @@ TEST_CASE("client_snapshot: its JSON is read back as it was", "[service]") {
         R"({"cap":268435456,"held":11,"borrowed":12,"upload_cap":13,"upload_held":14})");
 
   const auto nothing = parsed(to_json({}));
-  CHECK(nothing.root().find("memory").kind() == dataflux::codec::json_kind::null);
+  CHECK(nothing.root().find("memory").kind() == dataflux::detail::codec::json_kind::null);
   CHECK(nothing.root().find("verbs").to_string() == "[]");
 }
 

@@ -13,7 +13,7 @@ namespace dialect_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using http::memory_reply;
 using http::memory_request;
 using toy_service::fixture;
@@ -60,7 +60,7 @@ TEST_CASE("dialect: a read of it goes on where it broke off", "[service]") {
   std::vector<std::byte> memory(10);
   dataflux::span_sink sink(memory);
   std::optional<dataflux::result<dataflux::read_summary>> got;
-  dataflux::service::detail::read_call<toy_service::dialect, toy_service::read_verb>::start(
+  dataflux::detail::service::read_call<toy_service::dialect, toy_service::read_verb>::start(
       f.core, {.bucket = "bkt", .object = "o"}, sink,
       [&](dataflux::result<dataflux::read_summary> outcome) { got.emplace(std::move(outcome)); });
   f.time.run();

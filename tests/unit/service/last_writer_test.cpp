@@ -12,15 +12,15 @@ namespace {
 
 using namespace std::chrono_literals;
 using dataflux::timestamp;
-using dataflux::service::first_moment;
-using dataflux::service::is_past;
-using dataflux::service::known_past;
-using dataflux::service::last_writer_removes;
-using dataflux::service::last_writer_replaces;
-using dataflux::service::look_verdict;
-using dataflux::service::object_age;
-using dataflux::service::verdict_of;
-using dataflux::service::verdict_of_move;
+using dataflux::detail::service::first_moment;
+using dataflux::detail::service::is_past;
+using dataflux::detail::service::known_past;
+using dataflux::detail::service::last_writer_removes;
+using dataflux::detail::service::last_writer_replaces;
+using dataflux::detail::service::look_verdict;
+using dataflux::detail::service::object_age;
+using dataflux::detail::service::verdict_of;
+using dataflux::detail::service::verdict_of_move;
 constexpr std::optional<object_age> nothing{};
 
 timestamp at(std::chrono::milliseconds time) { return timestamp(1'000'000s + time); }
@@ -131,7 +131,8 @@ TEST_CASE("last_writer: what a reply tells of is past, and what was made before 
 }
 
 TEST_CASE("last_writer: the looks together see a whole second pass", "[service]") {
-  CHECK((dataflux::service::most_looks - 1) * dataflux::service::between_looks > 1s);
+  CHECK((dataflux::detail::service::most_looks - 1) * dataflux::detail::service::between_looks >
+        1s);
 }
 
 }  // namespace last_writer_test

@@ -4,7 +4,7 @@
 
 namespace printable_text_test {
 
-using dataflux::service::printable_text;
+using dataflux::detail::service::printable_text;
 
 TEST_CASE("printable_text: what seems a token or a session's id is blanked out", "[service]") {
   CHECK(printable_text("token=ya29.a0AfH6SMB and {\"t\":\"eyJhbGciOiJSUzI1NiJ9.e30.x\"}") ==

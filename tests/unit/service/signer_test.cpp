@@ -11,7 +11,7 @@ namespace signer_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace http = dataflux::http;
+namespace http = dataflux::detail::http;
 using dataflux::as_bytes;
 using dataflux::errc;
 using http::memory_reply;
@@ -70,7 +70,7 @@ TEST_CASE("signer: a call that waits for a credential holds no connection", "[se
   CHECK_FALSE(*got);
   CHECK(f.net->log().empty());
   REQUIRE(f.who->waiting.size() == 1);
-  f.who->give(dataflux::service::credential_view{"key-7", 7});
+  f.who->give(dataflux::detail::service::credential_view{"key-7", 7});
   f.time.run();
   REQUIRE(*got);
   REQUIRE(**got);

@@ -27,8 +27,8 @@
 /// A service that is nobody's: the least that calls stand on. Its replies are plain text.
 namespace toy_service {
 
-namespace http = dataflux::http;
-namespace service = dataflux::service;
+namespace http = dataflux::detail::http;
+namespace service = dataflux::detail::service;
 using dataflux::errc;
 using dataflux::error;
 using dataflux::result;
@@ -138,8 +138,7 @@ struct read_verb {
   }
   static result<service::read_head> parse_head(const service::read_cursor& asked,
                                                const http::reply_head& head) {
-    const std::uint64_t all =
-        http::detail::parse_decimal(head.find("x-size").value_or("")).value_or(0);
+    const std::uint64_t all = http::parse_decimal(head.find("x-size").value_or("")).value_or(0);
     const std::uint64_t from = asked.range.offset();
     return service::read_head{
         .generation = 1, .object_size = all, .offset = from, .length = all - from};
@@ -180,12 +179,12 @@ class dialect final : public service::dialect {
   std::string not_the_service(std::string_view what) const override {
     return "no toy: " + std::string(what);
   }
-  void look(dataflux::ref<service::detail::client_core>, const dataflux::stat_request&,
+  void look(dataflux::detail::ref<service::client_core>, const dataflux::stat_request&,
             dataflux::object_store::completion<service::looked_object>,
             dataflux::scheduler&) const override {
     FAIL("no verb of the toy looks");
   }
-  void remove(dataflux::ref<service::detail::client_core>, const dataflux::remove_request&,
+  void remove(dataflux::detail::ref<service::client_core>, const dataflux::remove_request&,
               dataflux::object_store::completion<void>, dataflux::scheduler&) const override {
     FAIL("no verb of the toy stores damaged objects");
   }
@@ -269,13 +268,13 @@ class fixture {
   fixture() {
     auto signs = std::make_unique<toy_service::signer>(time);
     who = signs.get();
-    service::detail::call_options o{.connect_timeout = std::chrono::seconds(10),
-                                    .first_byte_timeout = std::chrono::seconds(60),
-                                    .complete_timeout = std::chrono::seconds(60),
-                                    .stall_timeout = std::chrono::seconds(30),
-                                    .least_throughput = 1,
-                                    .throughput_window = std::chrono::seconds(60)};
-    core = dataflux::ref<service::detail::client_core>::adopt(new service::detail::client_core(
+    service::call_options o{.connect_timeout = std::chrono::seconds(10),
+                            .first_byte_timeout = std::chrono::seconds(60),
+                            .complete_timeout = std::chrono::seconds(60),
+                            .stall_timeout = std::chrono::seconds(30),
+                            .least_throughput = 1,
+                            .throughput_window = std::chrono::seconds(60)};
+    core = dataflux::detail::ref<service::client_core>::adopt(new service::client_core(
         std::move(o), std::make_unique<const dialect>(), std::move(signs), net));
   }
   fixture(const fixture&) = delete;
@@ -289,7 +288,7 @@ class fixture {
   template <class Verb>
   auto start(const typename Verb::request& request) {
     auto got = std::make_shared<std::optional<result<typename Verb::value>>>();
-    service::detail::verb_call<dialect, Verb>::start(
+    service::verb_call<dialect, Verb>::start(
         core, request,
         [got](result<typename Verb::value> outcome) { got->emplace(std::move(outcome)); });
     return got;
@@ -311,7 +310,7 @@ class fixture {
   std::shared_ptr<http::memory_transport> net = std::make_shared<http::memory_transport>(
       time, [this](const http::memory_request& r) { return answer(r); });
   toy_service::signer* who{nullptr};
-  dataflux::ref<service::detail::client_core> core{};
+  dataflux::detail::ref<service::client_core> core{};
 };
 
 }  // namespace toy_service

@@ -188,8 +188,8 @@ TEST_CASE("arrow_stream: extra columns, and rows that have none of them", "[stor
   for (std::size_t i = 0; i < 100; ++i) {
     object_extras extras;
     if (i % 2 == 0) extras.md5.emplace().fill(static_cast<std::byte>(i));
-    if (i % 3 == 0) extras.updated = dataflux::codec::timestamp{std::chrono::nanoseconds{i}};
-    extras.created = dataflux::codec::timestamp{std::chrono::nanoseconds{i + 7}};
+    if (i % 3 == 0) extras.updated = dataflux::timestamp{std::chrono::nanoseconds{i}};
+    extras.created = dataflux::timestamp{std::chrono::nanoseconds{i + 7}};
     if (i % 5 == 0) extras.content_type = "text/plain";
     if (i % 7 == 0) extras.metadata = pairs;
     more.append({"z" + std::to_string(i), i, 1, 7}, extras);

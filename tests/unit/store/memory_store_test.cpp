@@ -388,7 +388,7 @@ TEST_CASE("memory_store: a read keeps to the generation it began with", "[store]
   CHECK(got->generation == old);
   CHECK(got->verified);
   CHECK(got->crc32c == synthetic_bytes(1000, 1).crc32c());
-  CHECK(dataflux::codec::crc32c(memory) == got->crc32c);
+  CHECK(dataflux::crc32c(memory) == got->crc32c);
 }
 
 TEST_CASE("memory_store: faults come as the script says", "[store]") {
@@ -444,7 +444,7 @@ TEST_CASE("memory_store: a read breaks off after the bytes that the script says"
       {.bucket = "bucket", .object = "o", .range = byte_range::from(700)}, sink));
   REQUIRE(rest);
   CHECK(rest->bytes == 300);
-  CHECK(dataflux::codec::crc32c(memory) == synthetic_bytes(1000, 1).crc32c());
+  CHECK(dataflux::crc32c(memory) == synthetic_bytes(1000, 1).crc32c());
 }
 
 TEST_CASE("memory_store: damaged bytes of a whole object are data_loss", "[store]") {

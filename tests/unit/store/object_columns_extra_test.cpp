@@ -26,8 +26,8 @@ struct values {
     std::array<std::byte, 16> md5{};
     md5.fill(static_cast<std::byte>(i));
     if (i % 3 != 0) row.md5 = md5;
-    if (i % 11 != 0) row.created = dataflux::codec::timestamp{std::chrono::nanoseconds{i}};
-    if (i % 13 != 0) row.updated = dataflux::codec::timestamp{std::chrono::seconds{i}};
+    if (i % 11 != 0) row.created = dataflux::timestamp{std::chrono::nanoseconds{i}};
+    if (i % 13 != 0) row.updated = dataflux::timestamp{std::chrono::seconds{i}};
     row.content_type = type;
     row.storage_class = storage;
     row.metadata = pairs;
@@ -115,7 +115,7 @@ TEST_CASE("object_columns: extra columns cost what they hold", "[store]") {
   object_columns timed{extra_columns::updated};
   for (std::size_t i = 0; i < 100'000; ++i) {
     plain.append("some/name", i, 1, 7);
-    timed.append({"some/name", i, 1, 7}, {.updated = dataflux::codec::timestamp{}});
+    timed.append({"some/name", i, 1, 7}, {.updated = dataflux::timestamp{}});
   }
   plain.shrink_to_fit();
   timed.shrink_to_fit();

@@ -182,9 +182,9 @@ TEST_CASE("object_columns: a shrunk object goes on growing", "[store]") {
 }
 
 TEST_CASE("object_columns: a page of a listing goes in by one pass", "[store]") {
-  struct adapter : dataflux::codec::object_list_visitor {
+  struct adapter : dataflux::detail::codec::object_list_visitor {
     object_columns columns{};
-    void on_object(const dataflux::codec::object_list_item& item) override {
+    void on_object(const dataflux::detail::codec::object_list_item& item) override {
       columns.append(item.name, item.size, item.generation, item.crc32c);
     }
     void on_prefix(std::string_view) override {}
@@ -203,8 +203,8 @@ TEST_CASE("object_columns: a page of a listing goes in by one pass", "[store]") 
   const std::size_t size = page.size();
   page.append(dataflux::buffer_slack, '\0');
   adapter into;
-  const auto end = dataflux::codec::parse_object_list(dataflux::as_bytes(page).first(size),
-                                                      page.size(), {}, into);
+  const auto end = dataflux::detail::codec::parse_object_list(dataflux::as_bytes(page).first(size),
+                                                              page.size(), {}, into);
   REQUIRE(end);
   CHECK(end->objects == 1000);
   REQUIRE(into.columns.size() == 1000);

@@ -12,7 +12,7 @@ using dataflux::byte_range;
 using dataflux::errc;
 using dataflux::validate;
 using dataflux::validate_bucket_name;
-using dataflux::validate_object_name;
+using dataflux::detail::validate_object_name;
 
 namespace {
 

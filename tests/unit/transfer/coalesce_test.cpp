@@ -12,11 +12,11 @@
 namespace coalesce_test {
 
 using namespace std::chrono_literals;
-using dataflux::coalesce;
-using dataflux::coalesce_options;
-using dataflux::coalesced_plan;
-using dataflux::coalesced_request;
-using dataflux::object_piece;
+using dataflux::detail::coalesce;
+using dataflux::detail::coalesce_options;
+using dataflux::detail::coalesced_plan;
+using dataflux::detail::coalesced_request;
+using dataflux::detail::object_piece;
 
 namespace {
 
@@ -117,8 +117,8 @@ TEST_CASE("coalesce: a gap is read up to the length that a request costs", "[tra
   const auto plan = coalesce(pieces, {.gap = 50});
   CHECK(requests_of(*plan) == bounds{{0, 250}, {301, 100}});
   CHECK(plan->wasted == 50);
-  CHECK(dataflux::coalesce_gap(20ms, 50e6) == 1'000'000);
-  CHECK(dataflux::coalesce_gap(-1ms, 50e6) == 0);
+  CHECK(dataflux::detail::coalesce_gap(20ms, 50e6) == 1'000'000);
+  CHECK(dataflux::detail::coalesce_gap(-1ms, 50e6) == 0);
 }
 
 TEST_CASE("coalesce: where waste is capped the shortest gaps are read", "[transfer]") {

@@ -1,4 +1,4 @@
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/transfer/detail/composite_label.hpp>
 #include <dataflux/version.hpp>
 
@@ -24,7 +24,7 @@ using dataflux::detail::to_metadata;
 
 namespace {
 
-timestamp at(const std::string& text) { return dataflux::codec::parse_rfc3339(text).value(); }
+timestamp at(const std::string& text) { return dataflux::parse_timestamp(text).value(); }
 
 }  // namespace
 

@@ -9,9 +9,9 @@
 namespace concurrency_ramp_test {
 
 using namespace std::chrono_literals;
-using dataflux::concurrency_ramp;
 using dataflux::duration;
 using dataflux::time_point;
+using dataflux::detail::concurrency_ramp;
 
 namespace {
 

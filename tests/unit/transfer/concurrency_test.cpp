@@ -14,9 +14,9 @@
 namespace concurrency_test {
 
 using namespace std::chrono_literals;
-using dataflux::concurrency_control;
 using dataflux::duration;
 using dataflux::time_point;
+using dataflux::detail::concurrency_control;
 
 namespace {
 

@@ -24,10 +24,10 @@ namespace engine_read_test {
 using namespace std::chrono_literals;
 using dataflux::errc;
 using dataflux::memory_store;
-using dataflux::read_engine;
 using dataflux::read_summary;
 using dataflux::result;
 using dataflux::synthetic_bytes;
+using dataflux::detail::read_engine;
 
 namespace {
 

@@ -28,11 +28,11 @@ using dataflux::injected_fault;
 using dataflux::read_summary;
 using dataflux::result;
 using dataflux::synthetic_bytes;
-using dataflux::window_step;
+using dataflux::detail::window_step;
 
 double seconds(duration d) { return std::chrono::duration<double>(d).count(); }
 
-class epoch : dataflux::read_member {
+class epoch : dataflux::detail::read_member {
  public:
   epoch(std::size_t objects, std::size_t bytes, std::uint64_t budget, duration step,
         dataflux::memory_store_options link = region())
@@ -55,7 +55,7 @@ class epoch : dataflux::read_member {
             .bytes_per_second_total = 1.25e9};
   }
   dataflux::memory_store& store() { return store_; }
-  dataflux::read_engine& engine() { return engine_; }
+  dataflux::detail::read_engine& engine() { return engine_; }
 
   void run() {
     began_ = clock_.now();
@@ -135,9 +135,9 @@ class epoch : dataflux::read_member {
 
   dataflux::virtual_scheduler clock_{};
   dataflux::memory_store store_;
-  dataflux::read_engine engine_;
-  dataflux::read_budget budget_;
-  dataflux::read_window window_;
+  dataflux::detail::read_engine engine_;
+  dataflux::detail::read_budget budget_;
+  dataflux::detail::read_window window_;
   const std::uint64_t count_;
   const std::size_t bytes_;
   const duration step_;

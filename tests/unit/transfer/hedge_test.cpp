@@ -14,10 +14,10 @@ namespace hedge_test {
 using namespace std::chrono_literals;
 using dataflux::duration;
 using dataflux::hedge_options;
-using dataflux::hedge_policy;
-using dataflux::hedged_read;
 using dataflux::never;
 using dataflux::time_point;
+using dataflux::detail::hedge_policy;
+using dataflux::detail::hedged_read;
 
 namespace {
 
@@ -93,8 +93,9 @@ class closed_loop {
   }
   void check(const std::shared_ptr<read>& r) {
     if (r->ended) return;
-    const dataflux::hedge_decision d =
-        policy_ ? policy_->consider(r->state, clock_.now()) : dataflux::hedge_decision{.ask = true};
+    const dataflux::detail::hedge_decision d = policy_
+                                                   ? policy_->consider(r->state, clock_.now())
+                                                   : dataflux::detail::hedge_decision{.ask = true};
     if (d.ask) {
       clock_.at(answer_at(), [this, r, which = r->state.requests - 1U] { answered(*r, which); });
     }
@@ -393,7 +394,7 @@ TEST_CASE("hedge_policy: a service that stands still is not asked again", "[tran
 TEST_CASE("hedge_policy: a body that falls behind is asked for anew (mend 14)", "[transfer]") {
   hedge_policy policy = warmed(20ms);
   hedged_read read = policy.begin(start);
-  const dataflux::body_progress slow{
+  const dataflux::detail::body_progress slow{
       .first_byte = start + 20ms, .received = 1'000, .length = 100'000, .usual = 50ms};
   auto decision = policy.consider_body(read, slow, start + 500ms);
   CHECK_FALSE(decision.ask);
@@ -437,7 +438,7 @@ TEST_CASE("hedge_policy: a body that falls behind is asked for anew (mend 14)", 
 }
 
 TEST_CASE("hedge_policy: bodies are under the same rules as first bytes (mend 14)", "[transfer]") {
-  const dataflux::body_progress slow{
+  const dataflux::detail::body_progress slow{
       .first_byte = start + 20ms, .received = 1'000, .length = 100'000, .usual = 50ms};
   hedge_policy throttled = warmed(20ms);
   throttled.throttled(start);

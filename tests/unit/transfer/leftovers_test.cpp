@@ -20,10 +20,10 @@ using dataflux::leftovers_report;
 using dataflux::leftovers_request;
 using dataflux::result;
 using dataflux::store_verb;
-using dataflux::temporary_object_name;
 using dataflux::timestamp;
 using dataflux::detail::composite_name;
 using dataflux::detail::make_composite_label;
+using dataflux::detail::temporary_object_name;
 
 namespace {
 
@@ -82,7 +82,7 @@ TEST_CASE("remove_leftovers: composites that have had their time go, all else st
   for (int i = 0; i < 20; ++i) wanted[w.make()] = leftover_verdict::young;
   wanted[w.make(timestamp{} + 1h)] = leftover_verdict::young;
 
-  const std::string prefix(dataflux::composed_objects_prefix);
+  const std::string prefix(dataflux::detail::composed_objects_prefix);
   const auto ours = to_metadata(make_composite_label(timestamp{} + 1h, 1s));
   fixture::metadata other = ours;
   other[0].second = "another program";

@@ -27,8 +27,8 @@ class link_fixture {
  public:
   using sizes = std::function<std::uint64_t(std::mt19937_64&)>;
 
-  link_fixture(link_settings settings, sizes next_size, dataflux::concurrency_control* control,
-               int fixed = 0)
+  link_fixture(link_settings settings, sizes next_size,
+               dataflux::detail::concurrency_control* control, int fixed = 0)
       : settings_(settings),
         next_size_(std::move(next_size)),
         control_(control),
@@ -119,7 +119,7 @@ class link_fixture {
 
   link_settings settings_;
   sizes next_size_;
-  dataflux::concurrency_control* control_;
+  dataflux::detail::concurrency_control* control_;
   int fixed_;
   int wanted_{0};
   int in_flight_{0};

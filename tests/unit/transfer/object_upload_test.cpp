@@ -26,13 +26,13 @@ using dataflux::errc;
 using dataflux::error;
 using dataflux::injected_fault;
 using dataflux::memory_store;
-using dataflux::object_upload;
 using dataflux::result;
 using dataflux::store_verb;
 using dataflux::transfer_context;
 using dataflux::upload_path;
-using dataflux::upload_piece;
 using dataflux::upload_request;
+using dataflux::detail::object_upload;
+using dataflux::detail::upload_piece;
 
 namespace {
 
@@ -88,7 +88,7 @@ struct fixture {
     sent += body;
     auto owner = std::make_shared<std::string>(std::move(body));
     const auto bytes = dataflux::as_bytes(*owner);
-    return {bytes, dataflux::codec::crc32c(bytes), reserved, [this, owner] { ++released; }};
+    return {bytes, dataflux::crc32c(bytes), reserved, [this, owner] { ++released; }};
   }
   /// Whether it was granted.
   bool send(std::size_t size) {
@@ -170,7 +170,7 @@ TEST_CASE("object_upload: more is staged, compared and moved", "[transfer]") {
     CHECK(made->mode == commit_mode::staged);
     CHECK(made->object.name == "o");
     CHECK(made->object.content_type == "x/y");
-    CHECK(made->object.crc32c == dataflux::codec::crc32c(dataflux::as_bytes(w.sent)));
+    CHECK(made->object.crc32c == dataflux::crc32c(dataflux::as_bytes(w.sent)));
     CHECK(made->parts.size() == (size + part - 1) / part);
     CHECK(w.content() == w.sent);
     CHECK(w.released == (size + part - 1) / part);
@@ -401,7 +401,7 @@ TEST_CASE("object_upload: a temporary is removed by its generation (mend 6)", "[
     w.store.set_rules("bkt", {.versioning = true});
     w.store.set_faults([lost](store_verb v, std::string_view object, std::uint64_t) {
       std::optional<injected_fault> fault;
-      const bool temporary = object.starts_with(dataflux::temporary_objects_prefix);
+      const bool temporary = object.starts_with(dataflux::detail::temporary_objects_prefix);
       if (temporary && v == store_verb::multipart_complete && lost) {
         fault.emplace();
         fault->failure = error(errc::unavailable, "lost");

@@ -7,9 +7,9 @@
 namespace part_plan_test {
 
 using dataflux::errc;
-using dataflux::part_plan;
-using dataflux::part_plan_options;
-using dataflux::part_quantum;
+using dataflux::detail::part_plan;
+using dataflux::detail::part_plan_options;
+using dataflux::detail::part_quantum;
 
 namespace {
 

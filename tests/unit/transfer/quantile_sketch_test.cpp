@@ -10,7 +10,7 @@
 
 namespace quantile_sketch_test {
 
-using dataflux::quantile_sketch;
+using dataflux::detail::quantile_sketch;
 
 namespace {
 

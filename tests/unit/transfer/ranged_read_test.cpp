@@ -16,12 +16,12 @@ using namespace std::chrono_literals;
 using dataflux::errc;
 using dataflux::injected_fault;
 using dataflux::memory_store_options;
-using dataflux::ranged_read_request;
 using dataflux::ranged_read_summary;
-using dataflux::read_engine;
 using dataflux::result;
 using dataflux::store_verb;
 using dataflux::synthetic_bytes;
+using dataflux::detail::ranged_read_request;
+using dataflux::detail::read_engine;
 
 namespace {
 
@@ -33,7 +33,7 @@ struct fixture : store_fixture<> {
   explicit fixture(memory_store_options options = {.rtt = 20ms}, int connections = 256)
       : store_fixture(options), engine(store, clock, {.concurrency = {.max = connections}}) {}
 
-  dataflux::ranged_read start(std::size_t size, ranged_read_request request = {}) {
+  dataflux::detail::ranged_read start(std::size_t size, ranged_read_request request = {}) {
     memory.assign(size, std::byte{0xEE});
     ended.reset();
     request.bucket = "bucket";
@@ -77,7 +77,7 @@ TEST_CASE("ranged_read: a whole object by slices, its checksum put together", "[
   REQUIRE(done);
   CHECK(w.holds(body));
   CHECK(done->bytes == 10'500);
-  CHECK(done->crc32c == dataflux::codec::crc32c(w.memory));
+  CHECK(done->crc32c == dataflux::crc32c(w.memory));
   CHECK(done->verified);
   CHECK(done->object_size == 10'500);
   CHECK(done->generation == generation);
@@ -125,7 +125,7 @@ TEST_CASE("ranged_read: it goes as far as it is allowed, and on when it is allow
   fixture w;
   const synthetic_bytes body{10'000, 7};
   w.store.put("bucket", "o", body);
-  std::optional<dataflux::ranged_read> read = w.start(10'000, {.allowed = 3'999});
+  std::optional<dataflux::detail::ranged_read> read = w.start(10'000, {.allowed = 3'999});
   w.clock.run();
   CHECK_FALSE(w.ended);
   CHECK(w.store.counters().of(store_verb::read) == 3);
@@ -218,7 +218,7 @@ TEST_CASE("ranged_read: the checksum of a listing counts more than the service's
   const synthetic_bytes body{5'000, 7};
   w.store.put("bucket", "o", body);
   CHECK(w.read(5'000, {.crc32c = 12'345}).error().code() == errc::data_loss);
-  const auto& good = w.read(5'000, {.crc32c = dataflux::codec::crc32c(w.memory)});
+  const auto& good = w.read(5'000, {.crc32c = dataflux::crc32c(w.memory)});
   CHECK(good->verified);
 }
 

@@ -23,13 +23,13 @@ using dataflux::errc;
 using dataflux::injected_fault;
 using dataflux::memory_store;
 using dataflux::memory_store_options;
-using dataflux::read_engine;
-using dataflux::read_engine_options;
 using dataflux::read_summary;
 using dataflux::result;
 using dataflux::store_verb;
 using dataflux::synthetic_bytes;
 using dataflux::time_point;
+using dataflux::detail::read_engine;
+using dataflux::detail::read_engine_options;
 
 namespace {
 
@@ -56,7 +56,7 @@ struct fixture : store_fixture<> {
 
   std::unique_ptr<outcome> start(const std::string& object, std::size_t size,
                                  dataflux::call_limits limits = {},
-                                 dataflux::read_member* whose = nullptr) {
+                                 dataflux::detail::read_member* whose = nullptr) {
     auto o = std::make_unique<outcome>(size);
     engine.start(
         {.bucket = "bucket", .object = object, .limits = std::move(limits)}, o->sink,
@@ -119,7 +119,7 @@ TEST_CASE("read_engine: reads into the sink, on the store's word", "[transfer]")
   CHECK((*o->ended)->bytes == 100'000);
   CHECK(o->filled_from(body));
   CHECK(w.engine.in_flight() == 0);
-  dataflux::read_member next;
+  dataflux::detail::read_member next;
   CHECK(w.engine.may_start(next));
   w.engine.leave(next);
 }
@@ -140,7 +140,7 @@ TEST_CASE("read_engine: no more at a time than its control allows, in turn", "[t
   for (int i = 0; i < 40; ++i) all.push_back(w.start("o", 1'000));
   CHECK(w.engine.in_flight() == 4);
   CHECK(w.engine.waiting() == 36);
-  dataflux::read_member next;
+  dataflux::detail::read_member next;
   CHECK_FALSE(w.engine.may_start(next));
   w.engine.leave(next);
   w.clock.run();
@@ -175,7 +175,7 @@ TEST_CASE("read_engine: more are sent before the first have ended, where that pa
 }
 
 TEST_CASE("read_engine: who asks for a turn gets its share beside a flood (mend 4)", "[transfer]") {
-  struct asking : dataflux::read_member {
+  struct asking : dataflux::detail::read_member {
     int woken{0};
     void wake() override { ++woken; }
   };
@@ -215,7 +215,7 @@ TEST_CASE("read_engine: what is cancelled in the line leaves no trace there (men
   const auto first = w.start("o", 1'000);
   std::stop_source stop;
   {
-    dataflux::read_member gone;
+    dataflux::detail::read_member gone;
     std::vector<std::unique_ptr<outcome>> waiting;
     for (int i = 0; i < 3; ++i) {
       waiting.push_back(w.start("o", 1'000, {.stop = stop.get_token()}, &gone));

@@ -8,7 +8,7 @@
 
 namespace read_turns_test {
 
-using dataflux::read_turns;
+using dataflux::detail::read_turns;
 
 TEST_CASE("read_turns: the fewest under way, then the longest wait (mend 4)", "[transfer]") {
   read_turns turns;

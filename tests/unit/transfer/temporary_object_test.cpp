@@ -8,9 +8,9 @@
 
 namespace temporary_object_test {
 
-using dataflux::target_of_temporary;
-using dataflux::temporary_object_name;
-using dataflux::temporary_objects_prefix;
+using dataflux::detail::target_of_temporary;
+using dataflux::detail::temporary_object_name;
+using dataflux::detail::temporary_objects_prefix;
 
 TEST_CASE("temporary_object: a name tells what it is going to be", "[transfer]") {
   for (const std::string object : {"x", "a/b c", "100%", "\xc3\xa4\n", "a-b/.."}) {
@@ -37,7 +37,7 @@ TEST_CASE("temporary_object: of a long name it tells the beginning", "[transfer]
     CHECK_FALSE(target->whole);
     CHECK(target->object.size() > 100);
     CHECK(object.starts_with(target->object));
-    CHECK(dataflux::codec::is_valid_utf8(target->object));
+    CHECK(dataflux::detail::codec::is_valid_utf8(target->object));
   }
 }
 

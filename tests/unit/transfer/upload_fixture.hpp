@@ -514,7 +514,7 @@ class machine_run {
   const checker expect_;
   upload_machine machine_;
   std::vector<part_checksum> bytes_{};
-  dataflux::codec::crc32c_accumulator whole_{};
+  dataflux::crc32c_accumulator whole_{};
   time_point now_{1000s};
   std::int64_t last_{100};
   bool resumed_{false};

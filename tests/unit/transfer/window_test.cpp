@@ -16,14 +16,14 @@ namespace window_test {
 
 using namespace std::chrono_literals;
 using dataflux::duration;
-using dataflux::read_budget;
-using dataflux::read_window;
-using dataflux::read_window_options;
 using dataflux::time_point;
 using dataflux::virtual_scheduler;
-using dataflux::window_fit;
-using dataflux::window_step;
-using kind = dataflux::window_step::kind;
+using dataflux::detail::read_budget;
+using dataflux::detail::read_window;
+using dataflux::detail::read_window_options;
+using dataflux::detail::window_fit;
+using dataflux::detail::window_step;
+using kind = dataflux::detail::window_step::kind;
 
 namespace {
 

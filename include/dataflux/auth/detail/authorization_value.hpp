@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::auth::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 /// What the calls of one hour share; never changed once it is shared.
 struct authorization_value {
@@ -37,4 +37,4 @@ inline std::uint64_t next_cache_number() noexcept {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 /// Reads the JSON that `gcloud auth application-default login` writes (protocol.md 4.3): a refresh
 /// token of a person, exchanged for an access token at the token endpoint.
@@ -19,7 +19,7 @@ namespace dataflux::inline DATAFLUX_ABI::auth {
 result<credentials_ptr> parse_authorized_user(std::string_view json, std::string path,
                                               std::string quota_project = {});
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/authorized_user.ipp>

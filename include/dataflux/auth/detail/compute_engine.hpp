@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 /// Where the metadata server is, and how sure that there is one (protocol.md 4.8).
 struct compute_engine_options {
@@ -42,7 +42,7 @@ struct compute_engine_options {
 /// once, then not again. Errors here: invalid_argument for a host that is no host.
 result<credentials_ptr> make_compute_engine_credentials(compute_engine_options options = {});
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/compute_engine.ipp>

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-/// Private: the fields of a credentials file, read strictly. Its errors name the file and the
+/// The fields of a credentials file, read strictly. Its errors name the file and the
 /// field and never quote a value.
-namespace dataflux::inline DATAFLUX_ABI::auth::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 class credentials_file {
  public:
@@ -37,7 +37,7 @@ class credentials_file {
   std::string path_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/credentials_file.ipp>

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 /// What the search for credentials may ask of the machine; a test passes its own.
 class environment {
@@ -26,7 +26,7 @@ class environment {
 /// The environment of this process. Thread-safe as long as nobody calls setenv (as std::getenv).
 const environment& process_environment() noexcept;
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/environment.ipp>

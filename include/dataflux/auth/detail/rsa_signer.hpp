@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 /// An RSA private key that signs. Copies share the key. Thread-safe: signing changes nothing.
 class rsa_signer {
@@ -25,7 +25,7 @@ class rsa_signer {
   std::shared_ptr<void> key_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/rsa_signer.ipp>

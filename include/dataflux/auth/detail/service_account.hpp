@@ -5,11 +5,8 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
-/// What storage clients ask for: read and write objects, but not change who may.
-inline constexpr std::string_view storage_scope =
-    "https://www.googleapis.com/auth/devstorage.read_write";
 /// Google's token endpoint, used when a file names none.
 inline constexpr std::string_view google_token_uri = "https://oauth2.googleapis.com/token";
 
@@ -37,7 +34,7 @@ struct service_account_options {
 result<credentials_ptr> parse_service_account(std::string_view json, std::string path,
                                               const service_account_options& options = {});
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/service_account.ipp>

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 struct token_cache_options {
   /// The wall clock; empty = the system's.
@@ -103,7 +103,7 @@ class token_cache {
   ref<refresher> refresher_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/token_cache.ipp>

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-/// Private: what the flows share that ask an endpoint for a token.
-namespace dataflux::inline DATAFLUX_ABI::auth::detail {
+/// What the flows share that ask an endpoint for a token.
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 /// Counts the tries of one request: 1 s before the second, twice that before the third, and so on,
 /// 10 % jitter either way (protocol.md 4.9).
@@ -70,7 +70,7 @@ class token_endpoint_flow : public token_flow {
   attempts attempts_{3};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/token_endpoint.ipp>

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <dataflux/auth/access_token.hpp>
 #include <dataflux/deadline.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/http/detail/message.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <chrono>
 #include <memory>
@@ -14,16 +15,7 @@
 /// Credentials without input or output: they say what to do (send a request, wait, run a blocking
 /// step) and are told the outcome, until there is a token or an error. Nothing here reads a clock,
 /// opens a socket or spawns a thread, so every path runs in a test; token_cache drives it.
-namespace dataflux::inline DATAFLUX_ABI::auth {
-
-/// The wall clock: tokens are issued and expire by it.
-using system_time = std::chrono::system_clock::time_point;
-
-/// What goes behind "Authorization: Bearer ", a secret, and when the service stops accepting it.
-struct access_token {
-  std::string value{};
-  system_time expires{};
-};
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 /// May it go behind "Authorization: Bearer " at `now`? Errors: invalid_argument when it is empty,
 /// has control characters, has expired, or is JSON, a URL or a path: "./", "../", "~/" or "file:"
@@ -91,50 +83,7 @@ class token_flow {
   virtual flow_step resume(flow_event event, const flow_moment& moment) = 0;
 };
 
-/// The default universe: where the endpoints of the public service live.
-inline constexpr std::string_view default_universe = "googleapis.com";
-
-/// What is known about credentials apart from the secrets in them.
-struct credentials_facts {
-  /// The `type` of the file, or "anonymous", "compute_engine".
-  std::string kind{};
-  /// The file they came from, for messages; empty when they came from no file.
-  std::string path{};
-  /// The project that is billed and whose quota counts (header x-goog-user-project); may be empty.
-  std::string quota_project{};
-  /// The project of the account, empty when unknown.
-  std::string project{};
-  std::string universe_domain{default_universe};
-
-  /// "service_account credentials from /path/key.json", for messages.
-  std::string describe() const;
-};
-
-/// The identity of the caller. Immutable after construction and thread-safe; holds secrets, prints
-/// none.
-class credentials {
- public:
-  explicit credentials(credentials_facts facts) : facts_(std::move(facts)) {}
-  credentials(const credentials&) = delete;
-  credentials& operator=(const credentials&) = delete;
-  virtual ~credentials() = default;
-
-  const credentials_facts& facts() const noexcept { return facts_; }
-  /// True if requests carry no Authorization at all; start() is not called then.
-  virtual bool anonymous() const noexcept { return false; }
-  /// True if the application sets each token, so that it may also say that there is none.
-  virtual bool set_by_application() const noexcept { return false; }
-  /// Begins to acquire a token. Does nothing by itself: see token_flow::resume.
-  virtual std::unique_ptr<token_flow> start() const = 0;
-
- private:
-  credentials_facts facts_;
-};
-
-/// Shared by every client and cache that uses them.
-using credentials_ptr = std::shared_ptr<const credentials>;
-
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/token_flow.ipp>

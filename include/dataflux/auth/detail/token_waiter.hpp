@@ -2,7 +2,7 @@
 
 #include <dataflux/auth/detail/authorization_value.hpp>
 #include <dataflux/auth/detail/token_cache.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/result.hpp>
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::auth::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 /// Whoever waits for a token for a call of its own has room for the answer.
 struct token_waiter {
@@ -35,4 +35,4 @@ inline void deliver(std::unique_ptr<token_waiter> to, const result<authorization
   where.post([to = std::move(to)] { to->answer(); });
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

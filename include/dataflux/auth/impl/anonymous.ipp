@@ -1,10 +1,11 @@
 #pragma once
 
 #include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/token_flow.hpp>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
+namespace dataflux::inline DATAFLUX_ABI {
 
-namespace detail {
+namespace detail::auth {
 
 class no_token_flow final : public token_flow {
  public:
@@ -22,10 +23,10 @@ class anonymous_credentials final : public credentials {
   }
 };
 
-}  // namespace detail
+}  // namespace detail::auth
 
 DATAFLUX_INLINE credentials_ptr make_anonymous_credentials() {
-  return std::make_shared<detail::anonymous_credentials>();
+  return std::make_shared<detail::auth::anonymous_credentials>();
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI

@@ -8,9 +8,7 @@
 
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 struct authorized_user_login {
   std::string client_id;
@@ -55,12 +53,10 @@ class authorized_user_credentials final : public credentials {
   authorized_user_login login_;
 };
 
-}  // namespace detail
-
 DATAFLUX_INLINE result<credentials_ptr> parse_authorized_user(std::string_view json,
                                                               std::string path,
                                                               std::string quota_project) {
-  auto file = detail::credentials_file::parse(json, std::move(path));
+  auto file = credentials_file::parse(json, std::move(path));
   if (!file) return std::move(file).error();
   if (auto right = file->expect_type("authorized_user"); !right) return right.error();
   auto facts = file->facts("authorized_user", std::move(quota_project));
@@ -76,10 +72,10 @@ DATAFLUX_INLINE result<credentials_ptr> parse_authorized_user(std::string_view j
   if (!refresh_token) return std::move(refresh_token).error();
   auto token_uri = file->endpoint("token_uri", google_token_uri);
   if (!token_uri) return std::move(token_uri).error();
-  detail::authorized_user_login login{std::move(*client_id), std::move(*client_secret),
-                                      std::move(*refresh_token), std::move(*token_uri)};
+  authorized_user_login login{std::move(*client_id), std::move(*client_secret),
+                              std::move(*refresh_token), std::move(*token_uri)};
   return credentials_ptr{
-      std::make_shared<detail::authorized_user_credentials>(std::move(*facts), std::move(login))};
+      std::make_shared<authorized_user_credentials>(std::move(*facts), std::move(login))};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

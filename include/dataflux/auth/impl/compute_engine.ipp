@@ -8,9 +8,7 @@
 #include <atomic>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 /// protocol.md 4.8; more than for other endpoints, since it starts together with the machine.
 inline constexpr int metadata_tries = 5;
@@ -176,18 +174,16 @@ inline result<http::origin> metadata_origin(const std::string& host) {
   return std::move(url->origin);
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE result<credentials_ptr> make_compute_engine_credentials(
     compute_engine_options options) {
-  auto server = detail::metadata_origin(options.host);
+  auto server = metadata_origin(options.host);
   if (!server) return std::move(server).error();
-  auto probe = detail::metadata_origin(options.probe_host);
+  auto probe = metadata_origin(options.probe_host);
   if (!probe) return std::move(probe).error();
   credentials_facts facts{.kind = "compute_engine", .quota_project = options.quota_project};
   if (!options.universe_domain.empty()) facts.universe_domain = options.universe_domain;
-  return credentials_ptr{std::make_shared<detail::compute_engine_credentials>(
+  return credentials_ptr{std::make_shared<compute_engine_credentials>(
       std::move(facts), std::move(options), std::move(*server), std::move(*probe))};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

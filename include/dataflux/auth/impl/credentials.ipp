@@ -12,9 +12,9 @@
 #include <optional>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
+namespace dataflux::inline DATAFLUX_ABI {
 
-namespace detail {
+namespace detail::auth {
 
 inline constexpr std::string_view adc_help =
     "run 'gcloud auth application-default login', or see "
@@ -215,12 +215,12 @@ inline result<credentials_ptr> search(const adc_options& options, const environm
   return metadata_credentials(options, machine, path);
 }
 
-}  // namespace detail
+}  // namespace detail::auth
 
-DATAFLUX_INLINE result<http::origin> parse_emulator_host(std::string_view value) {
+DATAFLUX_INLINE result<detail::http::origin> parse_emulator_host(std::string_view value) {
   std::string text{value};
   if (text.find("://") == std::string::npos) text.insert(0, "http://");
-  auto url = http::parse_url(text);
+  auto url = detail::http::parse_url(text);
   if (url) {
     std::string_view path = url->target;
     while (path.ends_with('/')) path.remove_suffix(1);
@@ -230,10 +230,9 @@ DATAFLUX_INLINE result<http::origin> parse_emulator_host(std::string_view value)
                "STORAGE_EMULATOR_HOST is not of the form [http[s]://]host[:port][/storage/v1]"};
 }
 
-DATAFLUX_INLINE result<credentials_ptr> load_credentials_file(const std::string& path,
-                                                              const adc_options& options,
-                                                              const environment& machine) {
-  if (auto good = detail::validate(options); !good) return std::move(good).error();
+DATAFLUX_INLINE result<credentials_ptr> load_credentials_file(
+    const std::string& path, const adc_options& options, const detail::auth::environment& machine) {
+  if (auto good = detail::auth::validate(options); !good) return std::move(good).error();
   // Which holds a private key, and errors name paths.
   const std::size_t first = path.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && (path[first] == '{' || path.find('\n') != std::string::npos)) {
@@ -245,21 +244,21 @@ DATAFLUX_INLINE result<credentials_ptr> load_credentials_file(const std::string&
   if (!json) {
     return error{errc::unauthenticated, "cannot read credentials: " + json.error().message()};
   }
-  return detail::parse_credentials({*json, path, options, machine});
+  return detail::auth::parse_credentials({*json, path, options, machine});
 }
 
-DATAFLUX_INLINE result<default_credentials> find_default_credentials(const adc_options& options,
-                                                                     const environment& machine) {
-  if (auto good = detail::validate(options); !good) return std::move(good).error();
-  if (auto host = detail::set_variable(machine, "STORAGE_EMULATOR_HOST")) {
+DATAFLUX_INLINE result<default_credentials> find_default_credentials(
+    const adc_options& options, const detail::auth::environment& machine) {
+  if (auto good = detail::auth::validate(options); !good) return std::move(good).error();
+  if (auto host = detail::auth::set_variable(machine, "STORAGE_EMULATOR_HOST")) {
     auto origin = parse_emulator_host(*host);
     if (!origin) return std::move(origin).error();
     return default_credentials{make_anonymous_credentials(),
-                               std::make_shared<const http::origin>(std::move(*origin))};
+                               std::make_shared<const detail::http::origin>(std::move(*origin))};
   }
-  auto found = detail::search(options, machine);
+  auto found = detail::auth::search(options, machine);
   if (!found) return std::move(found).error();
   return default_credentials{std::move(*found), nullptr};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI

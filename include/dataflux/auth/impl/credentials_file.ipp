@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::auth::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 namespace credentials_file_detail {
 inline error broken(const std::string& path, std::string_view what) {
@@ -86,4 +86,4 @@ DATAFLUX_INLINE result<credentials_facts> credentials_file::facts(std::string_vi
                            std::move(*universe)};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

@@ -11,9 +11,7 @@
 #include <cstdlib>
 #include <system_error>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 inline constexpr std::size_t longest_credentials_file = std::size_t{1} << 20;
 
@@ -68,11 +66,9 @@ class process_environment_reader final : public environment {
   }
 };
 
-}  // namespace detail
-
 DATAFLUX_INLINE const environment& process_environment() noexcept {
-  static const detail::process_environment_reader reader;
+  static const process_environment_reader reader;
   return reader;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

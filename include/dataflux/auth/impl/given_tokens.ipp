@@ -8,9 +8,9 @@
 #include <memory>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
+namespace dataflux::inline DATAFLUX_ABI {
 
-namespace detail {
+namespace detail::auth {
 
 using token_getter = std::function<result<access_token>()>;
 
@@ -100,15 +100,15 @@ class awaited_tokens final : public credentials {
   const duration limit_;
 };
 
-}  // namespace detail
+}  // namespace detail::auth
 
 DATAFLUX_INLINE credentials_ptr make_token_provider(std::function<result<access_token>()> get) {
-  return std::make_shared<detail::provided_tokens>(std::move(get));
+  return std::make_shared<detail::auth::provided_tokens>(std::move(get));
 }
 
 DATAFLUX_INLINE credentials_ptr make_set_tokens(std::function<void()> needed, duration limit) {
-  return std::make_shared<detail::awaited_tokens>(
-      std::move(needed), dataflux::detail::or_default<duration>(limit, std::chrono::seconds(60)));
+  return std::make_shared<detail::auth::awaited_tokens>(
+      std::move(needed), detail::or_default<duration>(limit, std::chrono::seconds(60)));
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI

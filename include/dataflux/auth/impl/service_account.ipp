@@ -9,9 +9,7 @@
 
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 /// Servers whose clock runs behind would take a fresh token for one from the future.
 inline constexpr std::chrono::seconds clock_skew{10};
@@ -104,11 +102,9 @@ class service_account_credentials final : public credentials {
   service_account_key key_;
 };
 
-}  // namespace detail
-
 DATAFLUX_INLINE result<credentials_ptr> parse_service_account(
     std::string_view json, std::string path, const service_account_options& options) {
-  auto file = detail::credentials_file::parse(json, std::move(path));
+  auto file = credentials_file::parse(json, std::move(path));
   if (!file) return std::move(file).error();
   if (auto right = file->expect_type("service_account"); !right) return right.error();
   auto facts = file->facts("service_account", options.quota_project);
@@ -127,10 +123,10 @@ DATAFLUX_INLINE result<credentials_ptr> parse_service_account(
   }
   auto signer = rsa_signer::from_pem(*pem);
   if (!signer) return file->broken("field \"private_key\": " + signer.error().message());
-  detail::service_account_key key{std::move(*signer), std::move(*key_id), std::move(*email),
-                                  std::move(*token_uri), options};
+  service_account_key key{std::move(*signer), std::move(*key_id), std::move(*email),
+                          std::move(*token_uri), options};
   return credentials_ptr{
-      std::make_shared<detail::service_account_credentials>(std::move(*facts), std::move(key))};
+      std::make_shared<service_account_credentials>(std::move(*facts), std::move(key))};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

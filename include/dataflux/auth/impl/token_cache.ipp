@@ -5,7 +5,7 @@
 #include <dataflux/auth/detail/token_waiter.hpp>
 #include <dataflux/detail/collecting_sink.hpp>
 #include <dataflux/detail/short_of_memory.hpp>
-#include <dataflux/detail/system_entropy.hpp>
+#include <dataflux/detail/unique_name.hpp>
 #include <dataflux/exec/detail/blocking_worker.hpp>
 
 #include <algorithm>
@@ -17,9 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 inline constexpr std::chrono::seconds stale_before{225};
 inline constexpr std::chrono::seconds gone_before{10};
@@ -31,8 +29,6 @@ inline constexpr std::chrono::seconds longest_backoff{60};
 inline constexpr std::chrono::seconds error_remembered{1};
 inline constexpr std::size_t longest_reply = std::size_t{1} << 20;
 
-}  // namespace detail
-
 class token_cache::refresher final : public http::exchange {
  public:
   refresher(credentials_ptr creds, http::transport& transport, token_cache_options options)
@@ -40,18 +36,18 @@ class token_cache::refresher final : public http::exchange {
         transport_(transport),
         observer_(options.observer),
         wall_clock_(std::move(options.wall_clock)),
-        chance_(options.seed != 0 ? options.seed : dataflux::detail::system_entropy::bits()) {
+        chance_(options.seed != 0 ? options.seed : detail::system_entropy::bits()) {
     executor = &transport.next_executor();
     if (credentials_ != nullptr && credentials_->anonymous()) {
-      current_ = std::make_shared<const detail::authorization_value>();
+      current_ = std::make_shared<const authorization_value>();
       due_.store(never, std::memory_order_relaxed);
     }
   }
 
   // Called from any thread.
 
-  const detail::authorization_value* look() {
-    detail::authorization_copy& copy = detail::this_threads_copy(number_);
+  const authorization_value* look() {
+    authorization_copy& copy = this_threads_copy(number_);
     if (copy.owner != number_ || copy.version != version_.load(std::memory_order_acquire)) {
       std::scoped_lock lock(mutex_);
       copy = {number_, version_.load(std::memory_order_relaxed), current_};
@@ -71,8 +67,8 @@ class token_cache::refresher final : public http::exchange {
     const time_point now = executor->now();
     const bool fresh = current_ != nullptr && now < current_->gone;
     if (fresh || (last_error_ && !running_ && now < error_until_)) {
-      detail::deliver(std::move(who), fresh ? result<detail::authorization_ptr>(current_)
-                                            : result<detail::authorization_ptr>(*last_error_));
+      deliver(std::move(who), fresh ? result<authorization_ptr>(current_)
+                                    : result<authorization_ptr>(*last_error_));
       return authorization_wait::none;
     }
     who->number = ++last_wait_;
@@ -127,8 +123,8 @@ class token_cache::refresher final : public http::exchange {
     closed_ = true;
     executor->cancel(timer_);
     const bool under_way = in_flight_;
-    result<detail::authorization_ptr> why = dataflux::detail::short_of_memory();
-    dataflux::detail::within_memory([&] {
+    result<authorization_ptr> why = detail::short_of_memory();
+    detail::within_memory([&] {
       why = error{errc::cancelled, "the client was destroyed while it waited for a token"};
     });
     answer_all(why);
@@ -142,7 +138,7 @@ class token_cache::refresher final : public http::exchange {
     reply_.status = head.status();
     reply_.headers.clear();
     for (const auto& field : head.fields()) reply_.headers.add(field.name, field.value);
-    sink_.reset(detail::longest_reply, collecting_sink::excess::refuse);
+    sink_.reset(longest_reply, collecting_sink::excess::refuse);
     return &sink_;
   }
 
@@ -151,14 +147,13 @@ class token_cache::refresher final : public http::exchange {
   }
 
  private:
-  using waiter = detail::token_waiter;
+  using waiter = token_waiter;
   using waiter_ptr = std::unique_ptr<waiter>;
 
   /// A step on the executor. Who waits is told where it is short of memory.
   template <class Step>
   void within_memory(Step&& step) noexcept {
-    dataflux::detail::within_memory(static_cast<Step&&>(step),
-                                    [this] { finish(dataflux::detail::short_of_memory()); });
+    detail::within_memory(static_cast<Step&&>(step), [this] { finish(detail::short_of_memory()); });
   }
 
   void ended(http::exchange_report& report) {
@@ -194,21 +189,21 @@ class token_cache::refresher final : public http::exchange {
   }
 
   void remember(const error& why) {
-    const auto backoff = detail::first_backoff * (1 << std::min(failures_++, 3));
-    set_due(executor->now() + std::min<duration>(backoff, detail::longest_backoff));
+    const auto backoff = first_backoff * (1 << std::min(failures_++, 3));
+    set_due(executor->now() + std::min<duration>(backoff, longest_backoff));
     last_error_ = why;
-    error_until_ = executor->now() + detail::error_remembered;
+    error_until_ = executor->now() + error_remembered;
     answer_all(why);
   }
 
-  void answer_all(const result<detail::authorization_ptr>& outcome) noexcept {
+  void answer_all(const result<authorization_ptr>& outcome) noexcept {
     for (waiter_ptr& w : waiters_) {
-      dataflux::detail::within_memory([&] { detail::deliver(std::move(w), outcome); });
+      detail::within_memory([&] { deliver(std::move(w), outcome); });
     }
     waiters_.clear();
   }
 
-  void replace(detail::authorization_ptr value) {
+  void replace(authorization_ptr value) {
     current_ = std::move(value);
     version_.fetch_add(1, std::memory_order_release);
   }
@@ -219,14 +214,13 @@ class token_cache::refresher final : public http::exchange {
     // A token without an end, as an application may set one, must not overflow the sum.
     const bool ends = token.expires < today + std::chrono::years(10);
     const time_point end = ends ? now + (token.expires - today) : never;
-    auto value = std::make_shared<detail::authorization_value>();
+    auto value = std::make_shared<authorization_value>();
     value->text = "Bearer " + token.value;
-    value->gone = ends ? end - detail::gone_before : never;
-    const auto jitter = std::chrono::duration<double>(detail::refresh_jitter) * chance();
-    const time_point due =
-        end - detail::stale_before + std::chrono::duration_cast<duration>(jitter);
+    value->gone = ends ? end - gone_before : never;
+    const auto jitter = std::chrono::duration<double>(refresh_jitter) * chance();
+    const time_point due = end - stale_before + std::chrono::duration_cast<duration>(jitter);
     // A token that arrives stale must not be asked for again at once: it would be the same one.
-    set_due(ends ? std::max(due, now + detail::first_backoff) : never);
+    set_due(ends ? std::max(due, now + first_backoff) : never);
     failures_ = 0;
     last_error_.reset();
     replace(std::move(value));
@@ -314,18 +308,18 @@ class token_cache::refresher final : public http::exchange {
 
   /// On the helper thread: the executor is certain to be there only while the cache is.
   void do_blocking(unique_function<result<std::string>()>& work) {
-    result<std::string> outcome = dataflux::detail::short_of_memory();
-    dataflux::detail::within_memory([&] { outcome = work(); });
+    result<std::string> outcome = detail::short_of_memory();
+    detail::within_memory([&] { outcome = work(); });
     std::scoped_lock lock(mutex_);
     if (closed_) return;
     auto self = ref<refresher>::share(this);
-    dataflux::detail::within_memory(
+    detail::within_memory(
         [&] {
           executor->post([self, outcome = std::move(outcome)]() mutable {
             self->within_memory([&] { self->advance(std::move(outcome)); });
           });
         },
-        [&] { executor->post([self] { self->finish(dataflux::detail::short_of_memory()); }); });
+        [&] { executor->post([self] { self->finish(detail::short_of_memory()); }); });
   }
 
   void finish(result<access_token> outcome) {
@@ -344,7 +338,7 @@ class token_cache::refresher final : public http::exchange {
   const credentials_ptr credentials_;
   http::transport& transport_;
   dataflux::observer* const observer_;
-  const std::uint64_t number_{detail::next_cache_number()};
+  const std::uint64_t number_{next_cache_number()};
 
   std::atomic<std::uint64_t> version_{1};
   /// When a use of the token starts a refresh; `never` while one is under way.
@@ -353,7 +347,7 @@ class token_cache::refresher final : public http::exchange {
   std::mutex mutex_{};
   unique_function<system_time()> wall_clock_;
   std::mt19937_64 chance_;
-  detail::authorization_ptr current_{};
+  authorization_ptr current_{};
   std::vector<waiter_ptr> waiters_{};
   std::uint64_t last_wait_{0};
   std::optional<error> last_error_{};
@@ -371,4 +365,4 @@ class token_cache::refresher final : public http::exchange {
   collecting_sink sink_{buffer_pool(0)};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

@@ -3,7 +3,7 @@
 #include <dataflux/auth/impl/token_cache.ipp>
 
 /// What users of a token_cache call, on the refresher.
-namespace dataflux::inline DATAFLUX_ABI::auth {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 DATAFLUX_INLINE token_cache::token_cache(credentials_ptr creds, http::transport& transport,
                                          token_cache_options options)
@@ -13,7 +13,7 @@ DATAFLUX_INLINE token_cache::token_cache(credentials_ptr creds, http::transport&
 DATAFLUX_INLINE token_cache::~token_cache() { refresher_->close(); }
 
 DATAFLUX_INLINE std::optional<std::string_view> token_cache::try_get(time_point now) {
-  const detail::authorization_value* const value = refresher_->look();
+  const authorization_value* const value = refresher_->look();
   if (value == nullptr || now >= value->gone) return std::nullopt;
   refresher_->refresh_if_due(now);
   return value->text;
@@ -44,4 +44,4 @@ DATAFLUX_INLINE result<void> token_cache::fail_token(const error& why) {
   return refresher_->fail_token(why);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

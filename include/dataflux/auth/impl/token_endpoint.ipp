@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::auth::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 DATAFLUX_INLINE std::optional<wait_step> attempts::after_failure(double random) noexcept {
   if (made_ >= limit_) return std::nullopt;
@@ -153,4 +153,4 @@ DATAFLUX_INLINE flow_step token_endpoint_flow::fail(error e, const flow_moment& 
   return e.with_attempts(made);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::auth::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

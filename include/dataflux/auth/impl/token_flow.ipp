@@ -8,9 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::auth {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 /// A token has neither a colon nor a brace (RFC 6750 2.1), as URLs and JSON do. Base64, as many
 /// are, may begin with a slash: then it is a path only where there is a file. The other forms of a
@@ -27,15 +25,13 @@ inline bool is_of_a_file(const std::string& token) noexcept {
   return json || (token.starts_with('/') && ::access(token.c_str(), F_OK) == 0);
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE result<void> check_token(const access_token& token, system_time now) {
   http::header_list check;
   check.add("Authorization", token.value);
   if (token.value.empty() || !check.valid()) {
     return error{errc::invalid_argument, "the token is empty or has control characters"};
   }
-  if (detail::is_of_a_file(token.value)) {
+  if (is_of_a_file(token.value)) {
     return error{errc::invalid_argument,
                  "what was given as the token is a file's path or content: name the file where a "
                  "credentials file is asked for"};
@@ -46,10 +42,4 @@ DATAFLUX_INLINE result<void> check_token(const access_token& token, system_time 
   return {};
 }
 
-DATAFLUX_INLINE std::string credentials_facts::describe() const {
-  std::string text = kind + " credentials";
-  if (!path.empty()) text.append(" from ").append(path);
-  return text;
-}
-
-}  // namespace dataflux::inline DATAFLUX_ABI::auth
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

@@ -2,7 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/transfer/detail/part_checksum.hpp>
+#include <dataflux/transfer/part_checksum.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// What is remembered of the bytes of an object that have come: their checksums, so that what comes
 /// a second time is compared with what came first.
@@ -58,7 +58,7 @@ class cell_checksums {
   static constexpr std::size_t most_pieces = 65'536;
 
  private:
-  using pieces = std::map<std::uint64_t, codec::crc32c_accumulator>;
+  using pieces = std::map<std::uint64_t, crc32c_accumulator>;
   static std::uint64_t end_of(pieces::const_iterator p) noexcept {
     return p->first + p->second.length();
   }
@@ -78,7 +78,7 @@ class cell_checksums {
   std::uint64_t bytes_{0};             ///< known
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/checkpoint/impl/cell_checksums.ipp>

@@ -15,7 +15,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: fills memory with a range of an object, and makes a checksum of what is in each cell
+/// Fills memory with a range of an object, and makes a checksum of what is in each cell
 /// while it is in the processor's cache.
 class cell_sink final : public byte_sink {
  public:
@@ -23,7 +23,7 @@ class cell_sink final : public byte_sink {
   cell_sink(const cell_checksums& cells, std::uint64_t offset, bytes_span memory) noexcept
       : cells_(cells), offset_(offset), memory_(memory) {}
   /// One for each cell of which there are bytes, in order.
-  const std::vector<codec::crc32c_accumulator>& sums() const noexcept { return sums_; }
+  const std::vector<crc32c_accumulator>& sums() const noexcept { return sums_; }
 
   DATAFLUX_INLINE result<void> expect(std::uint64_t length) override;
   DATAFLUX_INLINE bytes_span prepare(std::size_t wanted) override;
@@ -36,10 +36,10 @@ class cell_sink final : public byte_sink {
   const bytes_span memory_;
   std::size_t used_{0};
   std::uint64_t cell_end_{0};
-  std::vector<codec::crc32c_accumulator> sums_{};
+  std::vector<crc32c_accumulator> sums_{};
 };
 
-/// Private: one range of a reader's object that is read into memory and compared with what came
+/// One range of a reader's object that is read into memory and compared with what came
 /// before. Where that cannot be, at the ends of the range, the cells there are read once more as a
 /// whole: what was remembered proves them, and their bytes take the place of those that came.
 ///
@@ -59,7 +59,7 @@ class compared_read final : public std::enable_shared_from_this<compared_read> {
   template <class Step>
   void make_step(Step&& step) noexcept;
   bytes_span memory_of(byte_extent range) const noexcept;
-  void arrived(std::uint64_t bytes, const std::vector<codec::crc32c_accumulator>& sums);
+  void arrived(std::uint64_t bytes, const std::vector<crc32c_accumulator>& sums);
   void read_cell(byte_extent range);
   void end();
 

@@ -11,7 +11,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: pieces of one object that are in memory. Whatever lies here can be copied on any
+/// Pieces of one object that are in memory. Whatever lies here can be copied on any
 /// thread for a lock and a memcpy; pieces come and go on one executor.
 class extent_cache {
  public:

@@ -10,7 +10,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: finds the newest complete set below a folder, and opens it. It scans for last
+/// Finds the newest complete set below a folder, and opens it. It scans for last
 /// objects (begin), then opens one candidate after the other, the newest first (open_next), until
 /// one is complete. A candidate may be damaged, or gone since the scan. When none is left and some
 /// were gone it scans again.

@@ -11,7 +11,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what a checkpoint_set_reader knows.
+/// What a checkpoint_set_reader knows.
 struct open_set {
   transfer_context context;
   std::string bucket{};

@@ -12,7 +12,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: many ranges of one object, each into memory of its own. On the strand of its reader.
+/// Many ranges of one object, each into memory of its own. On the strand of its reader.
 class ranges_call final : public reader_coordinator<ranges_call> {
  public:
   ranges_call(std::shared_ptr<reader_state> state, std::vector<range_read> ranges,

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 struct read_ahead_options {
   /// How far ahead at first, and at most; `most` = 0 reads nothing ahead.
@@ -45,7 +45,7 @@ class read_ahead {
   bool read_before_{false};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/checkpoint/impl/read_ahead.ipp>

@@ -10,7 +10,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: one range that a caller reads. On the strand of its reader.
+/// One range that a caller reads. On the strand of its reader.
 class reader_call final : public reader_coordinator<reader_call> {
  public:
   reader_call(std::shared_ptr<reader_state> state, std::uint64_t offset, bytes_span into,

@@ -8,7 +8,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what the calls of a reader have in common. Their errors name its object.
+/// What the calls of a reader have in common. Their errors name its object.
 template <class Self>
 class reader_coordinator : public call_coordinator<Self, void> {
  public:

@@ -34,7 +34,7 @@ inline error advised(error why, const checkpoint_read_request& request) {
 
 class reader_call;
 
-/// Private: what a checkpoint_reader and its calls share. On the context's strand but for what is
+/// What a checkpoint_reader and its calls share. On the context's strand but for what is
 /// marked otherwise.
 ///
 /// Bytes come in two ways: straight into the caller's memory, for what is at least a block long,

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-/// Private: what the texts of sets have in common.
+/// What the texts of sets have in common.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Of eight lower-case hexadecimal digits.

@@ -12,7 +12,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: one commit: are the members there, the manifest, the last object; and what is to be
+/// One commit: are the members there, the manifest, the last object; and what is to be
 /// done when one of them fails. A commit over a set then removes what it has replaced.
 class set_commit final : public call_coordinator<set_commit, committed_set> {
  public:

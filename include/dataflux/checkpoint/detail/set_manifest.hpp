@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/checkpoint/checkpoint_set.hpp>
-#include <dataflux/checkpoint/detail/member_record.hpp>
+#include <dataflux/checkpoint/member_record.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_columns.hpp>
 
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-/// Private: how a committed set lies in its bucket (checkpoint/checkpoint_set.hpp). Pure functions.
+/// How a committed set lies in its bucket (checkpoint/checkpoint_set.hpp). Pure functions.
 ///
 ///     PREFIX/any/name                     members
 ///     PREFIX/.dataflux-set-<16 hex>       the manifest, under a name of its own for each commit

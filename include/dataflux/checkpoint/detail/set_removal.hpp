@@ -20,7 +20,7 @@ struct removal_plan {
   std::array<std::vector<set_object>, 3> steps{};
 };
 
-/// Private: finds out what is to go, and removes it.
+/// Finds out what is to go, and removes it.
 class set_removal : public remover {
  public:
   using completion = object_store::completion<removal_report>;

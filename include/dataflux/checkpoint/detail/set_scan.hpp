@@ -84,7 +84,7 @@ enum class scan_scope : std::uint8_t {
   last_objects,  ///< of all those: no manifest is read, nothing is known of members and damage
 };
 
-/// Private: finds what sets there are, and whether they are complete: one listing, and each
+/// Finds what sets there are, and whether they are complete: one listing, and each
 /// manifest. A set that is committed, replaced or removed meanwhile may seem damaged, because pages
 /// are not of one moment. one_set lists again before it says so, until three in a row show the same
 /// last object. Errors: aborted, and retryable, for a set that is replaced as fast as it is listed.

@@ -8,7 +8,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: a file that is read in parts while others may write to it. Members block. read() from
+/// A file that is read in parts while others may write to it. Members block. read() from
 /// several threads; else one at a time.
 class source_file {
  public:

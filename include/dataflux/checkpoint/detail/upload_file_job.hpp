@@ -17,7 +17,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: one upload_file(). Steps that block are made on threads for files, and come back to the
+/// One upload_file(). Steps that block are made on threads for files, and come back to the
 /// strand by posting: no lock. One step at a time but for those of different parts, and for the
 /// journal's, which write down what has been sent meanwhile.
 ///
@@ -112,7 +112,7 @@ class upload_file_job final : public call_coordinator<upload_file_job, uploaded_
   bool made_{false};  ///< the object is there, whatever comes after
   bool keep_journal_{false};
   bool journal_busy_{false};
-  std::optional<object_upload::begun_upload> to_head_{};
+  std::optional<begun_upload> to_head_{};
   std::vector<uploaded_part> to_note_{};
   std::vector<uploaded_part> noting_{};
   std::optional<error> journal_failure_{};

@@ -15,7 +15,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what an upload of a file leaves for the next call. Members block; one thread at a time.
+/// What an upload of a file leaves for the next call. Members block; one thread at a time.
 ///
 /// Lines of text, fields apart by one space and percent-encoded, the last one the CRC32C of head
 /// and line: a head, then a line for each part, of which the last one of a number counts. Reading
@@ -33,7 +33,7 @@ class upload_journal {
     std::uint32_t wishes{0};  ///< checksum of what else the object is to be
   };
   struct earlier_upload {
-    object_upload::begun_upload begun{};
+    begun_upload begun{};
     std::string bucket{};
     std::uint64_t part_size{0};
     bool same{false};  ///< subject
@@ -52,7 +52,7 @@ class upload_journal {
   /// Empties it, and makes room for so many parts: a disk that is full is noticed here.
   result<void> begin_anew(std::uint64_t parts);
   /// An upload has begun; on the disk, with its name, when this returns.
-  result<void> head(const object_upload::begun_upload& begun, std::uint64_t part_size);
+  result<void> head(const begun_upload& begun, std::uint64_t part_size);
   result<void> add(std::span<const uploaded_part> parts);
   void remove() noexcept { file_.remove(); }
 

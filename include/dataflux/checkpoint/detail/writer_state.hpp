@@ -4,14 +4,14 @@
 #include <dataflux/deadline.hpp>
 #include <dataflux/detail/buffer.hpp>
 #include <dataflux/detail/process_stamp.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/exec/detail/bells.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/exec/detail/turn.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/transfer/detail/object_upload.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -27,7 +27,7 @@ class checkpoint_writer;
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what the strand has told a checkpoint_writer, and whom that tells of it: memory for the
+/// What the strand has told a checkpoint_writer, and whom that tells of it: memory for the
 /// next piece, and the upload's failure. Under its lock but for `broken`.
 struct writer_room {
   /// The upload's, to what was asked for.
@@ -56,7 +56,7 @@ struct writer_room {
 /// How a write has ended: all is taken, or a signal came before.
 enum class write_end : std::uint8_t { all, interrupted };
 
-/// Private: a checkpoint_writer's side of its upload. Used by the writer's thread but for `room`.
+/// A checkpoint_writer's side of its upload. Used by the writer's thread but for `room`.
 struct writer_state {
   /// One call that may wait for room, and what ends that before.
   class patience;
@@ -142,7 +142,7 @@ struct lending {
   }
 };
 
-/// Private: the blocking writes for who must see to signals, as a program under an interpreter: a
+/// The blocking writes for who must see to signals, as a program under an interpreter: a
 /// signal whose handler runs on this thread ends them, too. written() says what was taken then.
 struct interruptible {
   static result<write_end> write(checkpoint_writer& writer, bytes_view bytes,

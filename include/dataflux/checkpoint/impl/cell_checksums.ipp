@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE cell_checksums::cell_checksums(std::uint64_t size, std::uint64_t cell)
     : size_(size), cell_(std::max<std::uint64_t>(1, cell)) {
@@ -75,7 +75,7 @@ DATAFLUX_INLINE cell_checksums::verdict cell_checksums::take(byte_extent range, 
     const auto length = static_cast<std::size_t>(p->second.length());
     const bool same = length == range.length;
     const auto skip = static_cast<std::size_t>(p->first - range.offset);
-    if ((same ? crc : codec::crc32c(bytes.subspan(skip, length))) != p->second.crc()) {
+    if ((same ? crc : crc32c(bytes.subspan(skip, length))) != p->second.crc()) {
       return verdict::differs;
     }
     known += length;
@@ -86,7 +86,7 @@ DATAFLUX_INLINE cell_checksums::verdict cell_checksums::take(byte_extent range, 
     complete(index, crc);
     return verdict::good;
   }
-  pieces_.emplace_hint(after, range.offset, codec::crc32c_accumulator(crc, range.length));
+  pieces_.emplace_hint(after, range.offset, crc32c_accumulator(crc, range.length));
   bytes_ += range.length;
   if (pieces_.size() >= std::max(most_pieces, 2 * joined_)) join_pieces();
   return verdict::good;
@@ -144,7 +144,7 @@ DATAFLUX_INLINE std::uint64_t cell_checksums::known_before(std::uint64_t offset,
 }
 
 DATAFLUX_INLINE std::uint32_t cell_checksums::crc() const {
-  codec::crc32c_accumulator all;
+  crc32c_accumulator all;
   auto piece = pieces_.begin();
   for (std::size_t i = 0; i < crcs_.size(); ++i) {
     const byte_extent cell = cell_at(i);
@@ -156,4 +156,4 @@ DATAFLUX_INLINE std::uint32_t cell_checksums::crc() const {
   return all.crc();
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

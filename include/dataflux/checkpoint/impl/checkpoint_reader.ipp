@@ -38,9 +38,9 @@ inline std::optional<error> check_found(const checkpoint_read_request& r,
     return refused(r, errc::data_loss, "the object has another CRC32C than was asked for");
   }
   if (r.parts.empty()) return std::nullopt;
-  codec::crc32c_accumulator all;
+  crc32c_accumulator all;
   for (const part_checksum& part : r.parts) {
-    all.append(codec::crc32c_accumulator(part.crc32c, part.size));
+    all.append(crc32c_accumulator(part.crc32c, part.size));
   }
   if (all.length() != object.size) {
     return refused(r, errc::out_of_range,
@@ -191,9 +191,9 @@ DATAFLUX_INLINE void checkpoint_reader::start_read_ranges(std::vector<range_read
                                                           const call_limits& limits,
                                                           range_told each, completion<void> done) {
   if (state_->inherited()) {
-    const result<void> refused = forked_error("reader");
+    const result<void> refused = detail::forked_error("reader");
     for (std::size_t i = 0; each && i < ranges.size(); ++i) each(i, refused);
-    return done(forked_error("reader"));
+    return done(detail::forked_error("reader"));
   }
   std::make_shared<detail::ranges_call>(state_, std::move(ranges), limits, std::move(each),
                                         std::move(done))
@@ -215,7 +215,7 @@ DATAFLUX_INLINE operation<void> checkpoint_reader::submit_read_all(bytes_span me
 DATAFLUX_INLINE void checkpoint_reader::start_read_all(bytes_span memory, const call_limits& limits,
                                                        completion<void> done) {
   if (auto wrong = detail::check_all(*state_, memory)) {
-    if (state_->inherited()) return done(forked_error("reader"));
+    if (state_->inherited()) return done(detail::forked_error("reader"));
     return state_->strand().post(
         [wrong = std::move(*wrong), done = std::move(done)]() mutable { done(std::move(wrong)); });
   }
@@ -223,7 +223,7 @@ DATAFLUX_INLINE void checkpoint_reader::start_read_all(bytes_span memory, const 
 }
 
 DATAFLUX_INLINE result<std::size_t> checkpoint_reader::read(bytes_span memory, call_limits limits) {
-  if (state_->inherited()) return forked_error("reader");
+  if (state_->inherited()) return detail::forked_error("reader");
   const auto step = state_->advance(memory.size());
   const auto into = memory.first(static_cast<std::size_t>(step.read.length));
   if (into.empty()) return std::size_t{0};
@@ -244,7 +244,7 @@ DATAFLUX_INLINE operation<std::size_t> checkpoint_reader::submit_read(bytes_span
 }
 DATAFLUX_INLINE void checkpoint_reader::start_read(bytes_span memory, const call_limits& limits,
                                                    completion<std::size_t> done) {
-  if (state_->inherited()) return done(forked_error("reader"));
+  if (state_->inherited()) return done(detail::forked_error("reader"));
   const auto step = state_->advance(memory.size());
   const auto into = memory.first(static_cast<std::size_t>(step.read.length));
   // Of no bytes nothing is asked, wherever the cursor is.
@@ -257,7 +257,7 @@ DATAFLUX_INLINE void checkpoint_reader::start_read(bytes_span memory, const call
 }
 
 DATAFLUX_INLINE result<void> checkpoint_reader::seek(std::uint64_t offset) {
-  if (state_->inherited()) return forked_error("reader");
+  if (state_->inherited()) return detail::forked_error("reader");
   state_->seek(offset);
   return {};
 }
@@ -266,7 +266,7 @@ DATAFLUX_INLINE std::uint64_t checkpoint_reader::tell() const noexcept {
 }
 
 DATAFLUX_INLINE result<void> checkpoint_reader::prefetch(std::span<const byte_extent> ranges) {
-  if (state_->inherited()) return forked_error("reader");
+  if (state_->inherited()) return detail::forked_error("reader");
   state_->load_ahead({ranges.begin(), ranges.end()});
   return {};
 }

@@ -71,13 +71,13 @@ inline result<set_manifest> make_manifest(std::vector<member_record> members,
     }
     before = &member;
   }
-  return set_manifest{last.name, last.data.size(), codec::crc32c(last.data), std::move(members)};
+  return set_manifest{last.name, last.data.size(), crc32c(last.data), std::move(members)};
 }
 
 /// Which last object a new save over the set of a folder replaces.
 inline result<save_over> save_over_what(const set_scan_report& report, const std::string& folder) {
   save_over save;
-  append_hex(save.id, random_bits());
+  append_hex(save.id, system_entropy::bits());
   for (const scanned_set& set : report.sets) {
     if (set.folder != folder) continue;
     if (!save.last.empty()) {
@@ -268,7 +268,7 @@ DATAFLUX_INLINE result<member_record> checkpoint_set::record_of(
   member_record record{.name = object.name.substr(folder->size()),
                        .size = object.size,
                        .generation = object.generation};
-  codec::crc32c_accumulator whole;
+  crc32c_accumulator whole;
   for (const part_checksum& part : made.parts) {
     whole.append({part.crc32c, part.size});
     if (part.size > 0) record.parts.push_back(part);

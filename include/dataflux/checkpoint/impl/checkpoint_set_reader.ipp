@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/checkpoint/checkpoint_set.hpp>
-#include <dataflux/checkpoint/detail/checkpoint_set_reader.hpp>
+#include <dataflux/checkpoint/checkpoint_set_reader.hpp>
 #include <dataflux/checkpoint/detail/open_set.hpp>
 
 #include <algorithm>

@@ -41,7 +41,7 @@ DATAFLUX_INLINE void checkpoint_writer::open_with(
   if (auto good = context.store().check_not_forked(request.bucket, request.object); !good) {
     return done(std::move(good).error());
   }
-  auto upload = std::make_shared<object_upload>(context, std::move(request));
+  auto upload = std::make_shared<detail::object_upload>(context, std::move(request));
   object_store::completion<void> opened = [context, upload,
                                            done = std::move(done)](result<void> outcome) mutable {
     if (!outcome) return done(std::move(outcome).error());
@@ -187,7 +187,7 @@ DATAFLUX_INLINE void checkpoint_writer::start_commit(
     object_store::completion<committed_object> done, const call_limits& limits) {
   // What a part has failed with is said when all is cleaned up.
   const auto state = state_;  // `done` may end the writer
-  result<std::optional<upload_piece>> last(std::nullopt);
+  result<std::optional<detail::upload_piece>> last(std::nullopt);
   {
     const detail::turn mine(state->busy);
     if (auto good = state->granted(mine); !good) {

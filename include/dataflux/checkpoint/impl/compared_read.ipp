@@ -92,14 +92,14 @@ DATAFLUX_INLINE bytes_span compared_read::memory_of(byte_extent range) const noe
 }
 
 DATAFLUX_INLINE void compared_read::arrived(std::uint64_t bytes,
-                                            const std::vector<codec::crc32c_accumulator>& sums) {
+                                            const std::vector<crc32c_accumulator>& sums) {
   if (bytes != range_.length) {
     failure_ = state_->described(errc::data_loss, "the service sent fewer bytes than there are");
     return;
   }
   std::vector<byte_extent> unclear;
   std::uint64_t at = range_.offset;
-  for (const codec::crc32c_accumulator& sum : sums) {
+  for (const crc32c_accumulator& sum : sums) {
     const byte_extent range{at, sum.length()};
     const auto compared = state_->received(range, memory_of(range), sum.crc());
     if (!compared) {

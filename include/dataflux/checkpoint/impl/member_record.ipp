@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/checkpoint/detail/member_record.hpp>
 #include <dataflux/checkpoint/detail/record_text.hpp>
+#include <dataflux/checkpoint/member_record.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/codec/detail/utf8.hpp>
@@ -77,7 +77,7 @@ DATAFLUX_INLINE result<void> validate_member_name(std::string_view name) {
   };
   if (name.empty()) return bad("a name is not empty");
   if (name.front() == '/') return bad("a name lies below the set's prefix, without '/' in front");
-  if (!codec::is_valid_utf8(name)) return bad("a name is UTF-8");
+  if (!detail::codec::is_valid_utf8(name)) return bad("a name is UTF-8");
   for (std::size_t piece = 0; piece != std::string_view::npos;) {
     if (name.substr(piece).starts_with(".dataflux-")) {
       return bad("names that begin with \".dataflux-\" are the set's own");
@@ -94,7 +94,7 @@ DATAFLUX_INLINE result<void> validate(const member_record& record) {
     return detail::bad_record(code, record.name, why);
   };
   if (record.generation <= 0) return bad(errc::invalid_argument, "a generation is above 0");
-  codec::crc32c_accumulator whole;
+  crc32c_accumulator whole;
   for (const part_checksum& part : record.parts) {
     if (part.size == 0 || part.size > detail::largest_member - whole.length()) {
       return bad(errc::data_loss, "the size of a part is wrong");
@@ -112,9 +112,9 @@ DATAFLUX_INLINE result<void> validate(const member_record& record) {
 }
 
 DATAFLUX_INLINE std::string to_text(const member_record& record) {
-  codec::json_writer out;
+  detail::codec::json_writer out;
   std::string crc;
-  append_hex(crc, record.crc32c, 8);
+  detail::append_hex(crc, record.crc32c, 8);
   out.begin_object().key("dataflux-member").integer(detail::member_record_version);
   out.key("name").string(record.name);
   out.key("size").decimal_string(static_cast<std::int64_t>(record.size));
@@ -125,7 +125,7 @@ DATAFLUX_INLINE std::string to_text(const member_record& record) {
   for (std::size_t i = 0; i < record.parts.size();) {
     const std::size_t first = i;
     while (i < record.parts.size() && record.parts[i].size == record.parts[first].size) {
-      append_hex(packed, record.parts[i++].crc32c, 8);
+      detail::append_hex(packed, record.parts[i++].crc32c, 8);
     }
     out.begin_array().integer(static_cast<std::int64_t>(record.parts[first].size));
     out.integer(static_cast<std::int64_t>(i - first)).end_array();
@@ -135,7 +135,7 @@ DATAFLUX_INLINE std::string to_text(const member_record& record) {
 }
 
 DATAFLUX_INLINE result<member_record> parse_member_record(std::string_view text) {
-  auto document = codec::json_document::parse(as_bytes(text));
+  auto document = detail::codec::json_document::parse(as_bytes(text));
   if (!document) return std::move(document).error();
   auto record = detail::read_record(document->root());
   if (!record) {

@@ -163,7 +163,7 @@ DATAFLUX_INLINE void ranges_call::arrived(std::size_t k, const result<read_summa
       const std::uint64_t from = std::max(counted, l.begin());
       if (from >= l.end()) continue;
       const bytes_span fresh = l.to.subspan(static_cast<std::size_t>(from - l.begin()));
-      const std::uint32_t crc = from == l.begin() ? l.got.crc() : codec::crc32c(fresh);
+      const std::uint32_t crc = from == l.begin() ? l.got.crc() : crc32c(fresh);
       const auto compared = state_->received({q.offset + from, fresh.size()}, fresh, crc);
       if (!compared) return fail(compared.error());
       clear = clear && *compared;

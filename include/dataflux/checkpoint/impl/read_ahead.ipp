@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE std::uint64_t read_ahead::piece() const noexcept {
   return std::max<std::uint64_t>({1, options_.first, window_ / lanes_});
@@ -37,4 +37,4 @@ DATAFLUX_INLINE byte_extent read_ahead::on_read(byte_extent read, std::uint64_t 
   return {from, asked_ - from};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/checkpoint/detail/record_text.hpp>
-#include <dataflux/checkpoint/detail/save_over.hpp>
+#include <dataflux/checkpoint/save_over.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
 
 #include <array>
@@ -34,7 +34,7 @@ DATAFLUX_INLINE result<void> validate(const save_over& save) {
 }
 
 DATAFLUX_INLINE std::string to_text(const save_over& save) {
-  codec::json_writer out;
+  detail::codec::json_writer out;
   out.begin_object().key("dataflux-save-over").integer(detail::save_over_version);
   out.key("id").string(save.id).key("last").string(save.last);
   out.key("last_generation").decimal_string(save.last_generation).end_object();
@@ -44,14 +44,14 @@ DATAFLUX_INLINE std::string to_text(const save_over& save) {
 DATAFLUX_INLINE result<save_over> parse_save_over(std::string_view text) {
   constexpr std::array<std::string_view, 4> keys{"dataflux-save-over", "id", "last",
                                                  "last_generation"};
-  const auto document = codec::json_document::parse(as_bytes(text));
+  const auto document = detail::codec::json_document::parse(as_bytes(text));
   if (!document) return detail::bad_save(document.error().message());
   const auto version = document->root().find(keys[0]).int64();
   if (version && *version != detail::save_over_version) {
     return error{errc::unimplemented, "a save over a set of version " + std::to_string(*version) +
                                           ", which is not known here"};
   }
-  std::array<codec::json_value, keys.size()> values{};
+  std::array<detail::codec::json_value, keys.size()> values{};
   if (auto good = detail::read_members(document->root(), keys, values); !good) {
     return detail::bad_save(good.error().message());
   }

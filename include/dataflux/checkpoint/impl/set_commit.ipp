@@ -60,7 +60,7 @@ DATAFLUX_INLINE set_commit::set_commit(object_store& store, std::string bucket, 
       manifest_(std::move(manifest)),
       last_(std::move(last)),
       text_(encode(manifest_)) {
-  manifest_name_ = members_folder().substr(folder_.size()) + manifest_name(random_bits());
+  manifest_name_ = members_folder().substr(folder_.size()) + manifest_name(system_entropy::bits());
 }
 
 DATAFLUX_INLINE void set_commit::begin() {
@@ -190,7 +190,7 @@ DATAFLUX_INLINE void set_commit::write_last() {
                                         .kms_key_name = last_.kms_key_name},
                          .conditions = {.if_generation_match = save_.last_generation},
                          .limits = limits()};
-  for (auto& pair : to_metadata({manifest_name_, codec::crc32c(as_bytes(text_))})) {
+  for (auto& pair : to_metadata({manifest_name_, crc32c(as_bytes(text_))})) {
     request.attributes.metadata.push_back(std::move(pair));
   }
   store().start(request, then<object_metadata>([](set_commit& self, result<object_metadata> made) {

@@ -205,7 +205,7 @@ DATAFLUX_INLINE void replaced_removal::take_manifest(result<std::string> text) {
   std::optional<error> why;
   if (!text) {
     why = std::move(text).error();
-  } else if (codec::crc32c(as_bytes(*text)) != mark_->manifest_crc32c) {
+  } else if (crc32c(as_bytes(*text)) != mark_->manifest_crc32c) {
     why.emplace(errc::data_loss, "the set's manifest is not the one that was committed");
   } else if (auto manifest = decode_set_manifest(*text); !manifest) {
     why = std::move(manifest).error();

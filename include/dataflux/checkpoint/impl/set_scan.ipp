@@ -197,7 +197,7 @@ DATAFLUX_INLINE void set_scan::verify(scanned_set& set, result<std::string> text
 }
 
 DATAFLUX_INLINE result<void> set_scan::check(scanned_set& set, const std::string& text) const {
-  if (codec::crc32c(as_bytes(text)) != set.mark.manifest_crc32c) {
+  if (crc32c(as_bytes(text)) != set.mark.manifest_crc32c) {
     return error{errc::data_loss, "the set's manifest is not the one that was committed"};
   }
   auto manifest = decode_set_manifest(text);

@@ -62,7 +62,7 @@ DATAFLUX_INLINE result<std::uint32_t> source_file::read(std::uint64_t offset, st
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return file_error(errno, "read", path_);
     if (count == 0) return changed();
-    crc = codec::crc32c_extend(crc, some.first(static_cast<std::size_t>(count)));
+    crc = crc32c_extend(crc, some.first(static_cast<std::size_t>(count)));
     done += static_cast<std::uint64_t>(count);
   }
   return crc;

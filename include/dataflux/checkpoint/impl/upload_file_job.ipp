@@ -89,7 +89,7 @@ DATAFLUX_INLINE void upload_file_job::opened(const result<void>& outcome) {
     return advance();
   }
   if (!journal_ || count_ < 2) return advance();
-  upload_->on_begun([self = weak_from_this()](const object_upload::begun_upload& begun) {
+  upload_->on_begun([self = weak_from_this()](const begun_upload& begun) {
     const auto call = self.lock();
     if (call == nullptr) return;
     call->to_head_ = begun;

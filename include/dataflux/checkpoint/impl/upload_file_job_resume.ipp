@@ -36,7 +36,7 @@ DATAFLUX_INLINE std::uint32_t upload_file_job::wishes() const {
   }
   add(std::to_string(r.part_size));
   all += to_string(r.mode);
-  return codec::crc32c(as_bytes(all));
+  return crc32c(as_bytes(all));
 }
 
 DATAFLUX_INLINE void upload_file_job::look() {

@@ -162,7 +162,7 @@ DATAFLUX_INLINE result<void> upload_journal::begin_anew(std::uint64_t parts) {
   return {};
 }
 
-DATAFLUX_INLINE result<void> upload_journal::head(const object_upload::begun_upload& begun,
+DATAFLUX_INLINE result<void> upload_journal::head(const begun_upload& begun,
                                                   std::uint64_t part_size) {
   std::string line(journal_magic);
   for (const std::string* text :

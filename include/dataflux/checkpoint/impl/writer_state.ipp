@@ -233,7 +233,7 @@ DATAFLUX_INLINE void writer_state::append(bytes_view bytes) noexcept {
   while (!bytes.empty()) {
     const bytes_view some = bytes.first(std::min(bytes.size(), copied_at_once));
     std::memcpy(memory.data() + used, some.data(), some.size());
-    crc = codec::crc32c_extend(crc, {memory.data() + used, some.size()});
+    crc = crc32c_extend(crc, {memory.data() + used, some.size()});
     used += some.size();
     bytes = bytes.subspan(some.size());
   }
@@ -306,7 +306,7 @@ DATAFLUX_INLINE result<std::size_t> writer_state::try_write_borrowed(
     const bytes_view lent = bytes.subspan(all, size);
     written += size;
     all += size;
-    send({lent, codec::crc32c(lent), size, [released] {}});
+    send({lent, crc32c(lent), size, [released] {}});
   }
   auto copied = try_write(bytes.subspan(all));
   if (!copied) return copied;

@@ -15,7 +15,7 @@
 /// non-zero bits behind the last byte are all refused, so that every value has exactly one text.
 ///
 /// Pure functions: thread-safe, no state. Cost: one allocation and linear time.
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// The standard alphabet ("+/"), padded with '=' to a multiple of four characters.
 std::string encode_base64(bytes_view bytes);
@@ -26,7 +26,7 @@ std::string encode_base64url(bytes_view bytes);
 /// The bytes (as a string) of a padded standard text; nullopt if it is not exactly such a text.
 std::optional<std::string> decode_base64(std::string_view text);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/codec/impl/base64.ipp>

@@ -10,7 +10,7 @@
 #include <string_view>
 
 /// Decimal digits eight at a time. A page of a listing has three such numbers for each object.
-namespace dataflux::inline DATAFLUX_ABI::codec::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// What the readers of integers give for anything that is not one.
 inline constexpr std::uint64_t no_count = ~std::uint64_t{0};
@@ -54,4 +54,4 @@ inline std::uint64_t read_count(std::string_view text) noexcept {
   return value <= std::uint64_t{std::numeric_limits<std::int64_t>::max()} ? value : no_count;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

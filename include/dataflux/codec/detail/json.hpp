@@ -21,7 +21,7 @@
 ///     auto document = codec::json_document::parse(body);
 ///     if (!document) return document.error();
 ///     auto status = document->root().find("error").find("code").int64();
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 enum class json_kind : std::uint8_t {
   absent,  ///< nothing is there: the answer to a question that met no value
@@ -112,7 +112,7 @@ class json_document {
   std::unique_ptr<tape> tape_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/codec/impl/json.ipp>

@@ -8,7 +8,7 @@
 #include <utility>
 
 /// JSON for request bodies: compact, members in the order in which they are written.
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// Appends `text` as a JSON string, quotes included. '"', '\' and control characters are escaped;
 /// all else is copied, so that the outcome is valid JSON exactly if `text` is valid UTF-8
@@ -52,7 +52,7 @@ class json_writer {
   bool comma_{false};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/codec/impl/json_writer.ipp>

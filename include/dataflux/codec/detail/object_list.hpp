@@ -11,7 +11,7 @@
 
 /// One pass over a page of objects.list (protocol.md 1.1): from the bytes received to the caller's
 /// columns, with no tree and no copy between.
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// Which optional members of an item are read; a bit set. Members not asked for are skipped, so
 /// that a page that carries more costs little more.
@@ -48,8 +48,8 @@ struct object_list_item {
   std::string_view content_type{};
   std::string_view content_encoding{};
   std::string_view storage_class{};
-  std::string_view time_created{};  ///< see parse_rfc3339()
-  std::string_view updated{};       ///< see parse_rfc3339()
+  std::string_view time_created{};  ///< see parse_timestamp()
+  std::string_view updated{};       ///< see parse_timestamp()
   std::string_view metadata{};      ///< a JSON object whose values are strings
 };
 
@@ -92,7 +92,7 @@ struct object_list_end {
 result<object_list_end> parse_object_list(bytes_view bytes, std::size_t capacity,
                                           object_fields fields, object_list_visitor& visitor);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/codec/impl/object_list.ipp>

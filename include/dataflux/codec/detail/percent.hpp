@@ -12,7 +12,7 @@
 ///
 /// Pure functions over bytes: thread-safe; text need not be UTF-8. Encoding is on the path of every
 /// request, hence the appending form: linear time, at most one growth of `out`.
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// Appends `text` as one path segment or query value: '/' is encoded too. `text` must not point
 /// into `out`.
@@ -22,7 +22,7 @@ void append_percent(std::string& out, std::string_view text);
 /// plus); both cases of digits are read. nullopt for a '%' without two hexadecimal digits.
 std::optional<std::string> decode_percent(std::string_view text);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/codec/impl/percent.ipp>

@@ -14,9 +14,7 @@
 /// JSON objects as the service writes them: no white space between tokens, no escape in a string.
 /// Such a text is read where it lies, in one pass, without memory. Whatever is written in another
 /// way is no mistake: plain_reader gives up, and who wants it reads it by json_document.
-namespace dataflux::inline DATAFLUX_ABI::codec {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// The first quotation mark, backslash or control character; `end` if there is none.
 const char* find_json_mark(const char* at, const char* end) noexcept;
@@ -31,8 +29,6 @@ json_block look_at_json(const char* at, const char* end) noexcept;
 
 /// JSON's grammar, of what 64 bits surely hold.
 bool is_plain_integer(std::string_view word) noexcept;
-
-}  // namespace detail
 
 /// A place in a text of JSON that moves forward. Quotation marks are looked for in 64 bytes at a
 /// time. Inline, so that it is in registers: to hand it to a function that is none keeps it in
@@ -66,8 +62,8 @@ class plain_text {
     while (marks_ == 0) {
       if (following_ == end_) return end_;
       block_ = following_;
-      following_ += std::min(detail::json_block::size, end_ - block_);
-      const detail::json_block found = detail::look_at_json(block_, end_);
+      following_ += std::min(json_block::size, end_ - block_);
+      const json_block found = look_at_json(block_, end_);
       marks_ = found.marks;
       ascii_ = ascii_ && found.ascii;
     }
@@ -179,7 +175,7 @@ class plain_reader {
       value_.kind_ = json_kind::boolean;
     } else {
       value_.kind_ = json_kind::number;
-      return detail::is_plain_integer(word);
+      return is_plain_integer(word);
     }
     return true;
   }
@@ -196,7 +192,7 @@ class plain_reader {
   plain_value value_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/codec/impl/plain_json.ipp>

@@ -6,12 +6,10 @@
 #include <cstring>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 class object_list_visitor;
 struct object_list_end;
-
-namespace detail {
 
 /// True if the raw key at `p` is `Key`, closing quote included. May read past the document into its
 /// padding, which is longer than any key here.
@@ -32,9 +30,7 @@ bool is_key(const char* p, const char (&key)[N]) noexcept {
 /// takes.
 bool read_plain_list(std::string_view page, object_list_visitor& visitor, object_list_end& end);
 
-}  // namespace detail
-
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/codec/impl/plain_list.ipp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/result.hpp>
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 ///
 /// No DTD is read and no entity expanded but the five of XML and character references, so that a
 /// document cannot grow while it is read.
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// One element of a document, borrowed: valid for as long as the xml_document lives (moving the
 /// document is fine). Trivial to copy. Reads are thread-safe.
@@ -135,7 +135,7 @@ struct completed_part {
 /// not strictly ascend within 1 to 10,000, and ETags that are empty or hold control characters.
 result<std::string> write_complete_request(std::span<const completed_part> parts);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/codec/impl/xml.ipp>

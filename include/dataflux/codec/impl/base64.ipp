@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace dataflux::inline DATAFLUX_ABI::codec {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// OpenSSL counts in int: longer inputs go in pieces of whole quanta.
 inline constexpr std::size_t base64_piece = std::size_t{3} << 28;
@@ -33,11 +31,9 @@ inline void append_base64(std::string& out, const void* data, std::size_t size) 
   }
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE std::string encode_base64(bytes_view bytes) {
   std::string out;
-  detail::append_base64(out, bytes.data(), bytes.size());
+  append_base64(out, bytes.data(), bytes.size());
   return out;
 }
 
@@ -56,12 +52,11 @@ DATAFLUX_INLINE std::optional<std::string> decode_base64(std::string_view text) 
 
   std::string out(text.size() / 4 * 3, '\0');
   std::size_t at = 0;
-  constexpr std::size_t text_piece = detail::base64_piece / 3 * 4;
+  constexpr std::size_t text_piece = base64_piece / 3 * 4;
   for (std::size_t from = 0; from < text.size(); from += text_piece) {
     const std::size_t piece = std::min(text.size() - from, text_piece);
     auto* to = static_cast<unsigned char*>(static_cast<void*>(out.data() + at));
-    const int n =
-        EVP_DecodeBlock(to, detail::as_octets(text.data() + from), static_cast<int>(piece));
+    const int n = EVP_DecodeBlock(to, as_octets(text.data() + from), static_cast<int>(piece));
     if (n < 0) return std::nullopt;
     at += piece / 4 * 3;
   }
@@ -70,9 +65,9 @@ DATAFLUX_INLINE std::optional<std::string> decode_base64(std::string_view text) 
   // EVP_DecodeBlock lets white space, wrong padding and spare bits pass. A text is canonical
   // exactly if its bytes encode to it again.
   std::string again;
-  detail::append_base64(again, out.data(), out.size());
+  append_base64(again, out.data(), out.size());
   if (again != text) return std::nullopt;
   return out;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

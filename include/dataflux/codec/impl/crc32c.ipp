@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI {
 
-namespace detail {
+namespace detail::codec {
 
 /// Polynomials over GF(2) of degree below 32 as the checksum holds them: reflected, x^0 in the top
 /// bit. The modulus is Castagnoli's, without its x^32.
@@ -73,7 +73,7 @@ inline std::uint64_t read_crc32c_text(const char* text) noexcept {
   return good ? bits >> 4 : ~std::uint64_t{0};
 }
 
-}  // namespace detail
+}  // namespace detail::codec
 
 DATAFLUX_INLINE std::uint32_t crc32c_extend(std::uint32_t crc, bytes_view bytes) noexcept {
   // ISA-L leaves init and xorout to its caller, counts in int and takes a pointer to non-const
@@ -94,28 +94,28 @@ DATAFLUX_INLINE std::uint32_t crc32c(bytes_view bytes) noexcept { return crc32c_
 
 DATAFLUX_INLINE std::uint32_t crc32c_combine(std::uint32_t a, std::uint32_t b,
                                              std::uint64_t b_length) noexcept {
-  return detail::shift_crc(a, b_length) ^ b;
+  return detail::codec::shift_crc(a, b_length) ^ b;
 }
 
 DATAFLUX_INLINE std::uint32_t crc32c_subtract_prefix(std::uint32_t whole, std::uint32_t prefix,
                                                      std::uint64_t b_length) noexcept {
-  return whole ^ detail::shift_crc(prefix, b_length);
+  return whole ^ detail::codec::shift_crc(prefix, b_length);
 }
 
 DATAFLUX_INLINE crc32c_text encode_crc32c(std::uint32_t crc) noexcept {
   crc32c_text text{};
   const std::uint64_t bits = std::uint64_t{crc} << 4;
   for (unsigned i = 0; i < 6; ++i)
-    text.chars[i] = detail::base64_digits[(bits >> (30 - 6 * i)) & 63];
+    text.chars[i] = detail::codec::base64_digits[(bits >> (30 - 6 * i)) & 63];
   text.chars[6] = '=';
   text.chars[7] = '=';
   return text;
 }
 
 DATAFLUX_INLINE std::optional<std::uint32_t> decode_crc32c(std::string_view text) noexcept {
-  const std::uint64_t crc = text.size() == 8 ? detail::read_crc32c_text(text.data()) : ~0ULL;
+  const std::uint64_t crc = text.size() == 8 ? detail::codec::read_crc32c_text(text.data()) : ~0ULL;
   if (crc > 0xFFFFFFFFU) return std::nullopt;
   return static_cast<std::uint32_t>(crc);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI

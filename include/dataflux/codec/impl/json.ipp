@@ -26,9 +26,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::codec {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// A parser of the calling thread, whose scratch memory outlives the call. It is taken out of its
 /// slot meanwhile, so that a nested call makes one of its own.
@@ -72,8 +70,6 @@ inline json_handle handle_of(const simdjson::dom::element& element) noexcept {
   return std::bit_cast<json_handle>(element);
 }
 
-}  // namespace detail
-
 struct json_document::tape {
   simdjson::dom::document document{};
   json_value root{};
@@ -94,7 +90,7 @@ DATAFLUX_INLINE result<json_document> json_document::parse(bytes_view bytes) {
   // simdjson copies even an empty input, whose pointer may be null.
   const std::string_view text = bytes.empty() ? std::string_view{""} : as_text(bytes);
   auto parsed = std::make_unique<tape>();
-  detail::parser_lease<simdjson::dom::parser> parser;
+  parser_lease<simdjson::dom::parser> parser;
   simdjson::dom::element root;
   // simdjson copies the text behind its own padding, and the document keeps nothing of the parser.
   const simdjson::error_code code =
@@ -104,13 +100,13 @@ DATAFLUX_INLINE result<json_document> json_document::parse(bytes_view bytes) {
     return error{errc::invalid_argument,
                  std::string{"malformed JSON: "}.append(simdjson::error_message(code))};
   }
-  parsed->root = json_value{detail::handle_of(root)};
+  parsed->root = json_value{handle_of(root)};
   return json_document{std::move(parsed)};
 }
 
 DATAFLUX_INLINE json_kind json_value::kind() const noexcept {
   if (!*this) return json_kind::absent;
-  switch (detail::element_of(handle_).type()) {
+  switch (element_of(handle_).type()) {
     case simdjson::dom::element_type::ARRAY:
       return json_kind::array;
     case simdjson::dom::element_type::OBJECT:
@@ -129,16 +125,16 @@ DATAFLUX_INLINE json_kind json_value::kind() const noexcept {
 DATAFLUX_INLINE json_value json_value::find(std::string_view key) const noexcept {
   simdjson::dom::object object;
   simdjson::dom::element found;
-  if (!*this || detail::element_of(handle_).get_object().get(object) != simdjson::SUCCESS ||
+  if (!*this || element_of(handle_).get_object().get(object) != simdjson::SUCCESS ||
       object.at_key(key).get(found) != simdjson::SUCCESS) {
     return {};
   }
-  return json_value{detail::handle_of(found)};
+  return json_value{handle_of(found)};
 }
 
 DATAFLUX_INLINE std::optional<std::string_view> json_value::text() const noexcept {
   std::string_view text;
-  if (!*this || detail::element_of(handle_).get_string().get(text) != simdjson::SUCCESS) {
+  if (!*this || element_of(handle_).get_string().get(text) != simdjson::SUCCESS) {
     return std::nullopt;
   }
   return text;
@@ -146,7 +142,7 @@ DATAFLUX_INLINE std::optional<std::string_view> json_value::text() const noexcep
 
 DATAFLUX_INLINE std::optional<bool> json_value::boolean() const noexcept {
   bool value = false;
-  if (!*this || detail::element_of(handle_).get_bool().get(value) != simdjson::SUCCESS) {
+  if (!*this || element_of(handle_).get_bool().get(value) != simdjson::SUCCESS) {
     return std::nullopt;
   }
   return value;
@@ -156,7 +152,7 @@ template <class T>
 std::optional<T> json_value::integer() const noexcept {
   if (!*this) return std::nullopt;
   T value{};
-  if (detail::element_of(handle_).get<T>().get(value) == simdjson::SUCCESS) return value;
+  if (element_of(handle_).get<T>().get(value) == simdjson::SUCCESS) return value;
   const std::optional<std::string_view> digits = text();
   if (!digits) return std::nullopt;
   const char* end = digits->data() + digits->size();
@@ -175,10 +171,10 @@ DATAFLUX_INLINE std::optional<std::uint64_t> json_value::uint64() const noexcept
 DATAFLUX_INLINE std::vector<json_value> json_value::elements() const {
   std::vector<json_value> out;
   simdjson::dom::array array;
-  if (!*this || detail::element_of(handle_).get_array().get(array) != simdjson::SUCCESS) return out;
+  if (!*this || element_of(handle_).get_array().get(array) != simdjson::SUCCESS) return out;
   out.reserve(array.size());
   for (const simdjson::dom::element element : array) {
-    out.push_back(json_value{detail::handle_of(element)});
+    out.push_back(json_value{handle_of(element)});
   }
   return out;
 }
@@ -186,12 +182,12 @@ DATAFLUX_INLINE std::vector<json_value> json_value::elements() const {
 DATAFLUX_INLINE std::vector<json_member> json_value::members() const {
   std::vector<json_member> out;
   simdjson::dom::object object;
-  if (!*this || detail::element_of(handle_).get_object().get(object) != simdjson::SUCCESS) {
+  if (!*this || element_of(handle_).get_object().get(object) != simdjson::SUCCESS) {
     return out;
   }
   out.reserve(object.size());
   for (const simdjson::dom::key_value_pair member : object) {
-    out.push_back({member.key, json_value{detail::handle_of(member.value)}});
+    out.push_back({member.key, json_value{handle_of(member.value)}});
   }
   return out;
 }
@@ -199,7 +195,7 @@ DATAFLUX_INLINE std::vector<json_member> json_value::members() const {
 DATAFLUX_INLINE std::string json_value::to_string() const {
   if (!*this) return {};
   if (const std::optional<std::string_view> plain = text()) return std::string{*plain};
-  return simdjson::minify(detail::element_of(handle_));
+  return simdjson::minify(element_of(handle_));
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

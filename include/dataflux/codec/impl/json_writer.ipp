@@ -9,9 +9,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace dataflux::inline DATAFLUX_ABI::codec {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// The letter after '\' in the short escape of `c`, 0 where there is none.
 inline char short_escape(char c) noexcept {
@@ -35,12 +33,10 @@ inline char short_escape(char c) noexcept {
   }
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE void append_json_string(std::string& out, std::string_view text) {
   const char* at = text.data();
   const char* const end = at + text.size();
-  const char* mark = detail::find_json_mark(at, end);
+  const char* mark = find_json_mark(at, end);
   if (mark == end) {  // nearly always
     const std::size_t before = out.size();
     out.resize(before + text.size() + 2, '"');
@@ -48,11 +44,11 @@ DATAFLUX_INLINE void append_json_string(std::string& out, std::string_view text)
     return;
   }
   out += '"';
-  for (;; mark = detail::find_json_mark(at, end)) {
+  for (;; mark = find_json_mark(at, end)) {
     out.append(at, static_cast<std::size_t>(mark - at));
     if (mark == end) break;
     out += '\\';
-    if (const char letter = detail::short_escape(*mark); letter != '\0') {
+    if (const char letter = short_escape(*mark); letter != '\0') {
       out += letter;
     } else {
       append_hex(out += "u00", static_cast<unsigned char>(*mark), 2);
@@ -133,4 +129,4 @@ DATAFLUX_INLINE json_writer& json_writer::decimal_string(std::int64_t value) {
   return string(std::to_string(value));
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

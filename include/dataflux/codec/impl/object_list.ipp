@@ -11,7 +11,7 @@
 #include <cstring>
 #include <new>
 
-namespace dataflux::inline DATAFLUX_ABI::codec::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 enum class list_member : std::uint8_t {
   name,
@@ -374,21 +374,21 @@ class list_reader {
   std::optional<error> failure_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 DATAFLUX_INLINE result<object_list_end> parse_object_list(bytes_view bytes, std::size_t capacity,
                                                           object_fields fields,
                                                           object_list_visitor& visitor) {
   static_assert(buffer_slack >= simdjson::SIMDJSON_PADDING);
-  detail::parser_lease<simdjson::ondemand::parser> parser;
+  parser_lease<simdjson::ondemand::parser> parser;
   const std::string_view page = as_text(bytes);
   if (capacity >= page.size() && capacity - page.size() >= buffer_slack) {
-    return detail::list_reader{page, fields, visitor}.read(*parser, capacity);
+    return list_reader{page, fields, visitor}.read(*parser, capacity);
   }
   const simdjson::padded_string copy{page};
-  return detail::list_reader{copy, fields, visitor}.read(*parser, copy.size() + buffer_slack);
+  return list_reader{copy, fields, visitor}.read(*parser, copy.size() + buffer_slack);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

@@ -12,9 +12,7 @@
 #include <immintrin.h>
 #endif
 
-namespace dataflux::inline DATAFLUX_ABI::codec {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 using byte_table = std::array<std::uint8_t, 256>;
 
@@ -54,8 +52,6 @@ inline const char* find_escape(const char* at, const char* end) noexcept {
   return at;
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE void append_percent(std::string& out, std::string_view text) {
   static constexpr char digits[] = "0123456789ABCDEF";
   if (text.empty()) return;
@@ -63,7 +59,7 @@ DATAFLUX_INLINE void append_percent(std::string& out, std::string_view text) {
   const char* const end = at + text.size();
   for (;;) {
     const char* const plain = at;
-    at = detail::find_escape(at, end);
+    at = find_escape(at, end);
     out.append(plain, static_cast<std::size_t>(at - plain));
     if (at == end) return;
     const auto byte = static_cast<unsigned char>(*at++);
@@ -90,4 +86,4 @@ DATAFLUX_INLINE std::optional<std::string> decode_percent(std::string_view text)
   return out;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

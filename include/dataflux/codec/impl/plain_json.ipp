@@ -11,9 +11,7 @@
 #include <immintrin.h>
 #endif
 
-namespace dataflux::inline DATAFLUX_ABI::codec {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// 16 bytes a step, or eight: there the bytes above one that is marked may be marked by its borrow,
 /// so that the lowest counts.
@@ -91,13 +89,11 @@ DATAFLUX_INLINE bool is_plain_integer(std::string_view word) noexcept {
   return std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE std::optional<std::int64_t> plain_value::int64() const noexcept {
   if (kind_ != json_kind::string && kind_ != json_kind::number) return std::nullopt;
   if (token_.size() >= 8) {  // so that no byte beyond it is read
-    const std::uint64_t count = detail::read_count(token_);
-    if (count != detail::no_count) return static_cast<std::int64_t>(count);
+    const std::uint64_t count = read_count(token_);
+    if (count != no_count) return static_cast<std::int64_t>(count);
   }
   std::int64_t value = 0;
   const char* const end = token_.data() + token_.size();
@@ -106,4 +102,4 @@ DATAFLUX_INLINE std::optional<std::int64_t> plain_value::int64() const noexcept 
   return value;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 /// Functions give false where the page is not plain.
-namespace dataflux::inline DATAFLUX_ABI::codec::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// The padding of the page is behind the text: see read_count().
 [[gnu::always_inline]] inline bool take_member(plain_text& in, std::string_view& key,
@@ -108,4 +108,4 @@ DATAFLUX_INLINE bool read_plain_list(std::string_view page, object_list_visitor&
   }
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

@@ -4,17 +4,15 @@
 #include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/codec/detail/secrets.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
-#include <dataflux/detail/letters.hpp>
+#include <dataflux/detail/text.hpp>
 
 #include <algorithm>
 #include <bitset>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
-namespace detail {
-
-using dataflux::detail::to_lower;
+using detail::to_lower;
 
 /// A byte as a text shows it.
 struct shown_byte {
@@ -106,25 +104,23 @@ inline void add_encoded(std::vector<std::string>& forms) {
   }
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE std::string without_secret(std::string_view text, std::string_view secret) {
-  std::vector<std::string> forms = detail::plain_forms(secret);
+  std::vector<std::string> forms = plain_forms(secret);
   // Most of what errors say is shorter than a token, and no form is shorter than the last of these.
   if (text.size() < forms.back().size()) return std::string(text);
-  detail::add_encoded(forms);
+  add_encoded(forms);
   std::bitset<256> begins;  // of a form, or of an escape
   const auto note = [&begins](char c) { begins.set(static_cast<unsigned char>(c)); };
   for (const char c : std::string_view{"%&\\"}) note(c);
   for (const std::string& form : forms) {
-    if (!form.empty()) note(detail::to_lower(form.front()));
+    if (!form.empty()) note(to_lower(form.front()));
   }
   std::string out;
   while (!text.empty()) {
     std::size_t length = 0;
-    if (begins.test(static_cast<unsigned char>(detail::to_lower(text.front())))) {
+    if (begins.test(static_cast<unsigned char>(to_lower(text.front())))) {
       for (const std::string& form : forms) {
-        length = std::max(length, detail::length_of_secret(text, form));
+        length = std::max(length, length_of_secret(text, form));
       }
     }
     length == 0 ? out.append(text.substr(0, 1)) : out.append("[removed]");
@@ -142,4 +138,4 @@ DATAFLUX_INLINE std::string without_secrets(std::string text,
   return text;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

@@ -6,9 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dataflux::inline DATAFLUX_ABI::codec {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// The length of the well-formed sequence of two to four bytes at `p`, 0 if there is none.
 /// Unicode's table 3-7: only the second byte's range depends on the first.
@@ -35,13 +33,11 @@ inline std::size_t utf8_sequence(const unsigned char* p, std::size_t left) noexc
   return length;
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE bool is_valid_utf8(std::string_view text) noexcept {
   const auto* p = static_cast<const unsigned char*>(static_cast<const void*>(text.data()));
   std::size_t left = text.size();
   const auto eight = [&](std::size_t at) {
-    return detail::load_eight(text.data() + (text.size() - left) + at);
+    return load_eight(text.data() + (text.size() - left) + at);
   };
   constexpr std::uint64_t tops = 0x8080808080808080U;
   while (left > 0) {
@@ -55,7 +51,7 @@ DATAFLUX_INLINE bool is_valid_utf8(std::string_view text) noexcept {
       left -= 8;
       continue;
     }
-    const std::size_t length = *p < 0x80 ? 1 : detail::utf8_sequence(p, left);
+    const std::size_t length = *p < 0x80 ? 1 : utf8_sequence(p, left);
     if (length == 0) return false;
     p += length;
     left -= length;
@@ -63,4 +59,4 @@ DATAFLUX_INLINE bool is_valid_utf8(std::string_view text) noexcept {
   return true;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

@@ -14,9 +14,7 @@
 #include <system_error>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::codec {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 inline pugi::xml_node node_of(void* node) noexcept {
   return pugi::xml_node{static_cast<pugi::xml_node_struct*>(node)};
@@ -77,8 +75,6 @@ inline result<void> check_xml_text(std::string_view text) {
   return {};
 }
 
-}  // namespace detail
-
 struct xml_document::tree {
   pugi::xml_document document{};
 };
@@ -91,19 +87,18 @@ DATAFLUX_INLINE xml_document::~xml_document() = default;
 
 DATAFLUX_INLINE result<xml_document> xml_document::parse(bytes_view bytes) {
   const std::string_view text = as_text(bytes);
-  if (result<void> good = detail::check_xml_text(text); !good) return std::move(good).error();
+  if (result<void> good = check_xml_text(text); !good) return std::move(good).error();
   auto parsed = std::make_unique<tree>();
   // White space is kept, since it may be all of an object's name.
   const pugi::xml_parse_result outcome = parsed->document.load_buffer(
       text.data(), text.size(), pugi::parse_default | pugi::parse_ws_pcdata, pugi::encoding_utf8);
   if (outcome.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (!outcome) {
-    return detail::xml_parse_error(
-        outcome.description(),
-        static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, outcome.offset)));
+    return xml_parse_error(outcome.description(),
+                           static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, outcome.offset)));
   }
   const auto top = parsed->document.children();
-  if (std::count_if(top.begin(), top.end(), detail::is_element) != 1) {
+  if (std::count_if(top.begin(), top.end(), is_element) != 1) {
     return error{errc::invalid_argument, "malformed XML: more than one root element"};
   }
   return xml_document{std::move(parsed)};
@@ -114,20 +109,20 @@ DATAFLUX_INLINE xml_element xml_document::root() const noexcept {
 }
 
 DATAFLUX_INLINE std::string_view xml_element::local_name() const noexcept {
-  return detail::local_name_of(detail::node_of(node_));
+  return local_name_of(node_of(node_));
 }
 
 DATAFLUX_INLINE std::string xml_element::text() const {
   std::string out;
-  for (const pugi::xml_node& node : detail::node_of(node_).children()) {
+  for (const pugi::xml_node& node : node_of(node_).children()) {
     if (node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata) out += node.value();
   }
   return out;
 }
 
 DATAFLUX_INLINE xml_element xml_element::child(std::string_view name) const noexcept {
-  for (const pugi::xml_node& node : detail::node_of(node_).children()) {
-    if (detail::is_element(node) && detail::local_name_of(node) == name) {
+  for (const pugi::xml_node& node : node_of(node_).children()) {
+    if (is_element(node) && local_name_of(node) == name) {
       return xml_element{node.internal_object()};
     }
   }
@@ -142,8 +137,8 @@ DATAFLUX_INLINE std::optional<std::string> xml_element::child_text(std::string_v
 
 DATAFLUX_INLINE std::vector<xml_element> xml_element::children() const {
   std::vector<xml_element> out;
-  for (const pugi::xml_node& node : detail::node_of(node_).children()) {
-    if (detail::is_element(node)) out.push_back(xml_element{node.internal_object()});
+  for (const pugi::xml_node& node : node_of(node_).children()) {
+    if (is_element(node)) out.push_back(xml_element{node.internal_object()});
   }
   return out;
 }
@@ -153,8 +148,6 @@ DATAFLUX_INLINE std::vector<xml_element> xml_element::children(std::string_view 
   std::erase_if(out, [name](const xml_element& e) { return e.local_name() != name; });
   return out;
 }
-
-namespace detail {
 
 inline xml_error read_xml_error(const xml_element& root) {
   return {root.child_text("Code").value_or(""), root.child_text("Message").value_or(""),
@@ -199,16 +192,14 @@ inline void append_xml_text(std::string& out, std::string_view text) {
   }
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE std::optional<xml_error> parse_xml_error(bytes_view body) {
   const result<xml_document> document = xml_document::parse(body);
   if (!document || document->root().local_name() != "Error") return std::nullopt;
-  return detail::read_xml_error(document->root());
+  return read_xml_error(document->root());
 }
 
 DATAFLUX_INLINE result<std::string> parse_initiate_result(bytes_view body) {
-  result<xml_document> document = detail::parse_xml_reply(body, "InitiateMultipartUploadResult");
+  result<xml_document> document = parse_xml_reply(body, "InitiateMultipartUploadResult");
   if (!document) return std::move(document).error();
   std::string id = document->root().child_text("UploadId").value_or("");
   if (id.empty()) {
@@ -218,15 +209,13 @@ DATAFLUX_INLINE result<std::string> parse_initiate_result(bytes_view body) {
 }
 
 DATAFLUX_INLINE result<complete_result> parse_complete_result(bytes_view body) {
-  result<xml_document> document = detail::parse_xml_reply(body, "CompleteMultipartUploadResult");
+  result<xml_document> document = parse_xml_reply(body, "CompleteMultipartUploadResult");
   if (!document) return std::move(document).error();
   const xml_element root = document->root();
   return complete_result{root.child_text("Location").value_or(""),
                          root.child_text("Bucket").value_or(""),
                          root.child_text("Key").value_or(""), root.child_text("ETag").value_or("")};
 }
-
-namespace detail {
 
 /// Reads the children of an element, each of the type that is asked for; good() tells in the end.
 class xml_reader {
@@ -252,7 +241,7 @@ class xml_reader {
   std::optional<timestamp> time(std::string_view name) {
     const auto text = of_.child_text(name);
     if (!text || text->empty()) return std::nullopt;
-    const auto value = parse_rfc3339(*text);
+    const auto value = parse_timestamp(*text);
     check(value.has_value());
     return value;
   }
@@ -273,20 +262,18 @@ inline error malformed_member(std::string_view of) {
   return {errc::internal, std::string{of}.append(" with a member that is missing or malformed")};
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE result<list_parts_result> parse_list_parts_result(bytes_view body) {
   constexpr std::string_view name{"ListPartsResult"};
-  const result<xml_document> document = detail::parse_xml_reply(body, name);
+  const result<xml_document> document = parse_xml_reply(body, name);
   if (!document) return document.error();
   const xml_element root = document->root();
-  detail::xml_reader page{root};
+  xml_reader page{root};
   list_parts_result out;
   out.truncated = page.truth("IsTruncated");
   out.next_marker = page.number<std::uint32_t>("NextPartNumberMarker", false);
   bool good = page.good();
   for (const xml_element& entry : root.children("Part")) {
-    detail::xml_reader in{entry};
+    xml_reader in{entry};
     listed_part part;
     part.number = in.number<std::uint32_t>("PartNumber", true);
     part.size = in.number<std::uint64_t>("Size", true);
@@ -295,23 +282,23 @@ DATAFLUX_INLINE result<list_parts_result> parse_list_parts_result(bytes_view bod
     good = good && in.good() && part.number != 0;
     out.parts.push_back(std::move(part));
   }
-  if (!good) return detail::malformed_member(name);
+  if (!good) return malformed_member(name);
   return out;
 }
 
 DATAFLUX_INLINE result<list_uploads_result> parse_list_uploads_result(bytes_view body) {
   constexpr std::string_view name{"ListMultipartUploadsResult"};
-  const result<xml_document> document = detail::parse_xml_reply(body, name);
+  const result<xml_document> document = parse_xml_reply(body, name);
   if (!document) return document.error();
   const xml_element root = document->root();
-  detail::xml_reader page{root};
+  xml_reader page{root};
   list_uploads_result out;
   out.truncated = page.truth("IsTruncated");
   out.next_key_marker = page.text("NextKeyMarker", out.truncated);
   out.next_upload_id_marker = page.text("NextUploadIdMarker", false);
   bool good = page.good();
   for (const xml_element& entry : root.children("Upload")) {
-    detail::xml_reader in{entry};
+    xml_reader in{entry};
     listed_upload upload;
     upload.key = in.text("Key", true);
     upload.upload_id = in.text("UploadId", true);
@@ -320,7 +307,7 @@ DATAFLUX_INLINE result<list_uploads_result> parse_list_uploads_result(bytes_view
     good = good && in.good();
     out.uploads.push_back(std::move(upload));
   }
-  if (!good) return detail::malformed_member(name);
+  if (!good) return malformed_member(name);
   return out;
 }
 
@@ -344,11 +331,11 @@ DATAFLUX_INLINE result<std::string> write_complete_request(std::span<const compl
     }
     out.append("<Part><PartNumber>").append(std::to_string(part.number));
     out.append("</PartNumber><ETag>");
-    detail::append_xml_text(out, part.etag);
+    append_xml_text(out, part.etag);
     out.append("</ETag></Part>");
   }
   out.append("</CompleteMultipartUpload>");
   return out;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

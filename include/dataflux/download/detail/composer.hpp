@@ -1,11 +1,11 @@
 #pragma once
 
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/download/detail/composite.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/store/requests.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: whether a stream composes, and how many composites are being made. On the strand.
+/// Whether a stream composes, and how many composites are being made. On the strand.
 ///
 /// The first composite is a trial: until it has been made and removed again no second one is begun,
 /// and groups are read one by one. Where this job may create but not remove, or the bucket's

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <dataflux/detail/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
 /// Composites: objects that exist for one read. Many small objects are concatenated by the service,
 /// read as one, sliced, and the composite is removed. What is asked of a caller, and the pure part:
 /// which objects go together.
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Objects that become one, gathered one by one in the order in which they are asked for. Counts an
 /// object before it is taken in, so that neither limit is ever passed; of one that is empty, or
@@ -33,4 +35,4 @@ class composite_group {
   std::uint64_t bytes_{0};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -14,7 +14,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: one download_file(). Its slices are a stream of a getter, as ready. It is either on
+/// One download_file(). Its slices are a stream of a getter, as ready. It is either on
 /// the strand or makes one step on a thread for files, and goes from one to the other by posting:
 /// no lock. So a failure is noted on either, and told in the last step.
 class download_file_job final : public call_coordinator<download_file_job, downloaded_file> {

@@ -18,7 +18,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 class get_stream;
 
-/// Private: requests between those who push them and the stream that takes them. Any thread. The
+/// Requests between those who push them and the stream that takes them. Any thread. The
 /// stream is woken under its lock, which only posts, so that close() is the last that it hears of.
 /// In the child of a fork it takes and gives nothing, without a lock.
 class feed_state {
@@ -54,7 +54,7 @@ class feed_state {
   bool finished_{false};
 };
 
-/// Private: asks the feed, which hears of the end of the stream by its destruction.
+/// Asks the feed, which hears of the end of the stream by its destruction.
 class fed_source {
  public:
   explicit fed_source(std::shared_ptr<feed_state> feed) noexcept : feed_(std::move(feed)) {}

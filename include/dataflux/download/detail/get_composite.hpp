@@ -2,11 +2,11 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/download/detail/composer.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: several whole objects by way of one that the service composes of them. On the strand
+/// Several whole objects by way of one that the service composes of them. On the strand
 /// of its stream; kept alive by its requests.
 ///
 /// Whatever goes wrong with the composite, what lacks its bytes is read from its own object, so

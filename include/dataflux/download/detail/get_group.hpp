@@ -2,12 +2,12 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
 #include <dataflux/exec/detail/call_clock.hpp>
 #include <dataflux/transfer/detail/coalesce.hpp>
 #include <dataflux/transfer/detail/read_engine.hpp>
 #include <dataflux/transfer/detail/scatter_sink.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: several pieces of one object and generation, by as few requests as coalesce() finds.
+/// Several pieces of one object and generation, by as few requests as coalesce() finds.
 /// On the strand; kept alive by its reads. The pieces have their memory, and are the caller's again
 /// with `done`, which is never called inside start().
 class get_group final : public std::enable_shared_from_this<get_group> {

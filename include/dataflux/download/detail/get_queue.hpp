@@ -2,14 +2,14 @@
 
 #include <dataflux/detail/fifo.hpp>
 #include <dataflux/detail/process_stamp.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/exec/detail/bells.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/transfer/detail/borrowed_bytes.hpp>
+#include <dataflux/transfer/borrowed_bytes.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <condition_variable>
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: a step of the reader of a stream, which the window has to learn of.
+/// A step of the reader of a stream, which the window has to learn of.
 struct get_event {
   enum class kind : std::uint8_t {
     asked,   ///< and something was there
@@ -37,7 +37,7 @@ struct get_event {
   time_point when{};
 };
 
-/// Private: between a stream, which puts units in, and the reader, who takes items. The only state
+/// Between a stream, which puts units in, and the reader, who takes items. The only state
 /// of a stream that several threads touch. Completions are called without any lock.
 class get_queue {
  public:

@@ -23,7 +23,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: the stream of a getter. All of it happens on the strand, in one task for whatever has
+/// The stream of a getter. All of it happens on the strand, in one task for whatever has
 /// occurred since the last one, but for wake(), cancel(), and the queue.
 class get_stream final : public read_member, public coordinator<get_stream> {
  public:

@@ -17,7 +17,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: one request and what became of it.
+/// One request and what became of it.
 struct get_piece {
   static constexpr std::uint64_t unknown = byte_range::to_end;
 
@@ -56,7 +56,7 @@ struct get_piece {
   bool placed() const noexcept { return object_size || !request.range.is_suffix(); }
 };
 
-/// Private: takes the bytes of one read, into the caller's memory or into the library's. That is
+/// Takes the bytes of one read, into the caller's memory or into the library's. That is
 /// taken only when the first byte is there: what waits for the network holds none, so that few
 /// buffers go round and stay in the cache, and it is as much as is to come. As byte_sink on the
 /// threads of the request; the rest before and after it.
@@ -85,7 +85,7 @@ class piece_sink final : public byte_sink {
   shared_bytes memory_{};
 };
 
-/// Private: what counts as one for the window: a request, or several for one object.
+/// What counts as one for the window: a request, or several for one object.
 struct get_unit {
   enum class state : std::uint8_t { idle, reading, ready, handed };
 

@@ -14,7 +14,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: the content of the file to be: bytes [offset, offset + length) of one generation, in
+/// The content of the file to be: bytes [offset, offset + length) of one generation, in
 /// slices.
 struct part_content {
   std::string bucket{};
@@ -34,7 +34,7 @@ struct part_content {
   }
 };
 
-/// Private: a hidden_file until publish(); if that is not reached it is gone, unless keep() says
+/// A hidden_file until publish(); if that is not reached it is gone, unless keep() says
 /// otherwise. All members block. One thread at a time.
 ///
 /// With a journal it has a name that depends on the place alone. A header lies behind the content,

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/store/object_columns.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: where the next requests of a stream come from: fills in `request` and `name`. As
+/// Where the next requests of a stream come from: fills in `request` and `name`. As
 /// get_source. After taken::nothing it is asked again when the stream is woken.
 using piece_source = unique_function<taken(get_piece&)>;
 
@@ -21,12 +21,12 @@ piece_source pieces_of(object_columns objects);
 /// Rows by their numbers.
 piece_source pieces_of(object_columns objects, std::vector<std::uint64_t> rows);
 
-/// Private: objects of which rows are named.
+/// Objects of which rows are named.
 struct get_rows {
   object_columns objects{};
 };
 
-/// Private: a request as a piece.
+/// A request as a piece.
 void fill_piece(get_request request, get_piece& into);
 /// The same of the row of that number, which is refused where there is none. The name stays in
 /// `from`, which the piece keeps.

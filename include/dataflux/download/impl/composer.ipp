@@ -61,7 +61,7 @@ DATAFLUX_INLINE compose_request composer::request() {
   const composite_label label = make_composite_label(now, options_.lifetime);
   compose_request r;
   r.bucket = bucket_;
-  r.object = composite_name(random_bits(), random_bits());
+  r.object = composite_name(system_entropy::bits(), system_entropy::bits());
   r.attributes.metadata = to_metadata(label);
   // A lifecycle rule of the bucket, by days since the custom time, can then remove orphans, too.
   r.attributes.custom_time = label.expires;

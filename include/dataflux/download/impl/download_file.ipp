@@ -12,7 +12,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 DATAFLUX_INLINE void start_download_file(const transfer_context& context,
                                          download_file_request request,
                                          object_store::completion<downloaded_file> done) {
-  if (auto good = check_path(request.path); !good) return done(std::move(good).error());
+  if (auto good = detail::check_path(request.path); !good) return done(std::move(good).error());
   std::make_shared<detail::download_file_job>(context, std::move(request), std::move(done))
       ->start();
 }

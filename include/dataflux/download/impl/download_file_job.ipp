@@ -179,7 +179,7 @@ DATAFLUX_INLINE void download_file_job::write() {
 /// The last step: the file gets its name, or goes.
 DATAFLUX_INLINE void download_file_job::close() {
   batch_.clear();
-  codec::crc32c_accumulator all;
+  crc32c_accumulator all;
   for (std::size_t i = 0; i < checksums_.size(); ++i) {
     all.append({checksums_[i], content_.length_of(i)});
   }

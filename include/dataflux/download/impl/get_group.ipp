@@ -127,7 +127,7 @@ DATAFLUX_INLINE bool get_group::mixed() {
 }
 
 DATAFLUX_INLINE void get_group::sum_up() {
-  std::vector<codec::crc32c_accumulator> got(pieces_.size());
+  std::vector<crc32c_accumulator> got(pieces_.size());
   read_summary object;
   for (std::size_t k = 0; k < outcomes_.size(); ++k) {
     const result<read_summary>& outcome = *outcomes_[k];
@@ -151,7 +151,7 @@ DATAFLUX_INLINE void get_group::sum_up() {
 
 /// When the requests are the whole object, without a gap, its checksum is compared.
 DATAFLUX_INLINE void get_group::verify() {
-  codec::crc32c_accumulator all;
+  crc32c_accumulator all;
   std::optional<std::uint32_t> right;
   std::uint64_t size = 0;
   for (std::size_t k = 0; k < outcomes_.size(); ++k) {

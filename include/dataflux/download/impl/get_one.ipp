@@ -90,7 +90,7 @@ class one_read final : public byte_sink, public call_coordinator<one_read, range
   std::uint64_t offset_{0};  ///< where `memory_` begins in the object
   std::int64_t generation_;
   bool stat_done_{false};
-  codec::crc32c_accumulator checksum_{};  ///< of what has come to memory that grows
+  crc32c_accumulator checksum_{};  ///< of what has come to memory that grows
 };
 
 DATAFLUX_INLINE void one_read::begin() {
@@ -181,7 +181,7 @@ DATAFLUX_INLINE void one_read::first_ended(const result<read_summary>& outcome) 
   const std::uint64_t size = outcome->object_size;
   generation_ = outcome->generation;
   if (!request_.crc32c) request_.crc32c = outcome->object_crc32c;
-  checksum_ = codec::crc32c_accumulator(outcome->crc32c, outcome->bytes);
+  checksum_ = crc32c_accumulator(outcome->crc32c, outcome->bytes);
   if (size > most_) {
     return refuse(errc::out_of_range, "the object has " + std::to_string(size) +
                                           " bytes, at most " + std::to_string(most_) +
@@ -275,11 +275,12 @@ DATAFLUX_INLINE void detail::start_whole_read(const transfer_context& context,
                                               read_bytes_request request,
                                               unique_function<bytes_span(std::size_t)> memory,
                                               object_store::completion<void> done) {
-  std::make_shared<one_read>(context, std::move(request), std::move(memory),
-                             [done = std::move(done)](result<ranged_read_summary> outcome) mutable {
-                               if (!outcome) return done(std::move(outcome).error());
-                               done({});
-                             })
+  std::make_shared<detail::one_read>(
+      context, std::move(request), std::move(memory),
+      [done = std::move(done)](result<ranged_read_summary> outcome) mutable {
+        if (!outcome) return done(std::move(outcome).error());
+        done({});
+      })
       ->start();
 }
 

@@ -92,7 +92,7 @@ bool getter::take_or_sleep(Take take) {
 }
 
 DATAFLUX_INLINE result<std::optional<got_item>> getter::next() {
-  if (stream_->queue().inherited()) return forked_error("stream");
+  if (stream_->queue().inherited()) return detail::forked_error("stream");
   std::optional<got_item> item;
   const bool some = take_or_sleep(
       [&item](detail::get_queue& queue, bool& tell) { return queue.take_one(item, tell); });
@@ -102,7 +102,7 @@ DATAFLUX_INLINE result<std::optional<got_item>> getter::next() {
 }
 
 DATAFLUX_INLINE result<std::vector<got_item>> getter::next_batch(std::size_t max) {
-  if (stream_->queue().inherited()) return forked_error("stream");
+  if (stream_->queue().inherited()) return detail::forked_error("stream");
   std::vector<got_item> items;
   const bool some = take_or_sleep([&items, max](detail::get_queue& queue, bool& tell) {
     return queue.take(std::max<std::size_t>(max, 1), items, tell);
@@ -113,7 +113,7 @@ DATAFLUX_INLINE result<std::vector<got_item>> getter::next_batch(std::size_t max
 
 DATAFLUX_INLINE result<taken> getter::try_next_batch(std::size_t max, std::vector<got_item>& into) {
   detail::get_queue& queue = stream_->queue();
-  if (queue.inherited()) return forked_error("stream");
+  if (queue.inherited()) return detail::forked_error("stream");
   bool tell = false;
   const taken what = queue.take(std::max<std::size_t>(max, 1), into, tell);
   if (tell) stream_->wake();
@@ -146,7 +146,7 @@ DATAFLUX_INLINE void getter::wait(std::size_t max,
                                   object_store::completion<std::vector<got_item>> done,
                                   std::shared_ptr<void> on_stop) {
   const auto stream = stream_;  // `done` may end the getter
-  if (stream->queue().inherited()) return done(forked_error("stream"));
+  if (stream->queue().inherited()) return done(detail::forked_error("stream"));
   stream->queue().wait(max, std::move(done), std::move(on_stop));
   stream->wake();
 }

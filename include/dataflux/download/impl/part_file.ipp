@@ -80,8 +80,7 @@ DATAFLUX_INLINE std::uint64_t part_file::full_size() const noexcept {
 }
 
 DATAFLUX_INLINE void part_file::make_head() {
-  const auto name =
-      codec::crc32c(as_bytes(content_.bucket + '\n' + content_.object + '\n' + name_));
+  const auto name = crc32c(as_bytes(content_.bucket + '\n' + content_.object + '\n' + name_));
   std::byte* at = head_.data();
   const auto add = [&at](const auto& value) {
     std::memcpy(at, &value, sizeof value);
@@ -136,7 +135,7 @@ DATAFLUX_INLINE std::optional<std::uint32_t> part_file::verified(std::size_t i) 
     const auto some = bytes_span(scratch_).first(
         static_cast<std::size_t>(std::min<std::uint64_t>(left, scratch_.size())));
     if (!read_back(some, at)) return std::nullopt;
-    crc = codec::crc32c_extend(crc, some);
+    crc = crc32c_extend(crc, some);
     at += some.size();
     left -= some.size();
   }

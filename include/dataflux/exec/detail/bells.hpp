@@ -7,7 +7,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: whom a stream tells, once each, that it has something to take, or room. A member of
+/// Whom a stream tells, once each, that it has something to take, or room. A member of
 /// what its owner's lock guards, and rung under it: the queue's own lock is the inner one, and
 /// nobody who holds that waits for a stream.
 ///

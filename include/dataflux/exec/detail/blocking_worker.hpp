@@ -1,12 +1,12 @@
 #pragma once
 
 #include <dataflux/detail/short_of_memory.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/result.hpp>
 
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Runs `work` on the one thread of the process that may block: for credentials that read a file
 /// or run an executable, so rare and short that one thread serves all. Tasks run one at a time, in
@@ -27,8 +27,6 @@ result<void> run_blocking(task work);
 /// is done in short steps, each of which asks for the next: then all get their turn.
 result<void> run_file_step(task work);
 
-namespace detail {
-
 /// The same for whoever has to go on where memory is short: then the error is short_of_memory().
 /// What `work` captures must be copied without an allocation, since that is done before.
 template <class Work>
@@ -38,9 +36,7 @@ result<void> try_file_step(Work&& work) noexcept {
   return begun;
 }
 
-}  // namespace detail
-
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/exec/impl/blocking_worker.ipp>

@@ -1,14 +1,14 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 
 #include <stop_token>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: the time of one call that makes several requests. The limit that the caller gave counts
+/// The time of one call that makes several requests. The limit that the caller gave counts
 /// from here; each request gets what is left of it.
 ///
 /// Lifetime: the strand outlives it. Threads: those of scheduler::now(). Cost: a call without a

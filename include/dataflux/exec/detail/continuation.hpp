@@ -1,16 +1,14 @@
 #pragma once
 
 #include <dataflux/detail/short_of_memory.hpp>
-#include <dataflux/detail/unique_function.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <memory>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Calls `done` on `strand`, later. One task for all steps that wait for a T.
 template <class T>
@@ -19,8 +17,6 @@ void go_on(scheduler& strand, unique_function<void(result<T>)> done, result<T> o
     done(std::move(outcome));
   });
 }
-
-}  // namespace detail
 
 /// How what lives on one executor of a store goes on after a request: a completion, for any thread,
 /// that calls `step(*self, outcome)` on `strand`, at once where it is there already, and keeps
@@ -36,12 +32,12 @@ class continuation {
     if (strand_->is_current()) return step_(*self_, std::move(outcome));
     scheduler& strand = *strand_;
     const std::shared_ptr<Self> self = self_;
-    detail::within_memory([&] { detail::go_on<T>(strand, std::move(*this), std::move(outcome)); },
-                          [&] {
-                            if constexpr (requires(Self & s) { s.step_lost(); }) {
-                              strand.post([self] { self->step_lost(); });
-                            }
-                          });
+    within_memory([&] { go_on<T>(strand, std::move(*this), std::move(outcome)); },
+                  [&] {
+                    if constexpr (requires(Self & s) { s.step_lost(); }) {
+                      strand.post([self] { self->step_lost(); });
+                    }
+                  });
   }
 
  private:
@@ -55,4 +51,4 @@ continuation<T, Self, Step> continue_on(scheduler& strand, std::shared_ptr<Self>
   return {strand, std::move(self), std::move(step)};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -7,7 +7,7 @@
 
 #include <string>
 
-/// Private: where a file is: a folder, and a name in it.
+/// Where a file is: a folder, and a name in it.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 struct file_place {

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <dataflux/detail/config.hpp>
-#include <dataflux/detail/fork_generation.hpp>
+#include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/error.hpp>
 
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// fork() copies descriptors but not threads: what the parent made must not be used in the child.
 /// Whoever owns a thread or a socket has a detail::process_stamp, and asks it at each entry before
@@ -23,7 +23,7 @@ error forked_error(std::string_view what);
 void track_descriptor(int descriptor);
 void untrack_descriptor(int descriptor) noexcept;
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/exec/impl/fork.ipp>

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Whether a file of that name is, or was, a hidden_file of any process that had no name of its own
 /// choice: ".dataflux-", hexadecimal digits, '-', decimal digits. What copies a folder leaves such
@@ -71,7 +71,7 @@ class hidden_file {
   std::string hidden_{};  ///< empty: nothing is to be removed
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/exec/impl/hidden_file.ipp>

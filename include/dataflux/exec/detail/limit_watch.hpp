@@ -2,18 +2,18 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/detail/short_of_memory.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/detail/call_clock.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/exec/detail/stop_watch.hpp>
+#include <dataflux/exec/scheduler.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <memory>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what ends one call before its time, its caller's stop or its deadline, as one task of
+/// What ends one call before its time, its caller's stop or its deadline, as one task of
 /// the strand. For calls on what goes on without them; what ends with its call is a coordinator.
 ///
 /// `passed` is called at most once, on the strand, with cancelled or deadline_exceeded. After end()

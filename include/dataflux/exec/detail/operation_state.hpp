@@ -3,10 +3,10 @@
 #include <dataflux/deadline.hpp>
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/detail/short_of_memory.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/exec/detail/stop_watch.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <condition_variable>
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what an operation and its producer share, whatever the result's type: the way to
+/// What an operation and its producer share, whatever the result's type: the way to
 /// cancel, and who is told of the end. No template, so that it is compiled once for all types.
 struct operation_base {
   explicit operation_base(const std::stop_token& caller) { caller_stop.begin(caller, *this); }
@@ -93,7 +93,7 @@ struct operation_state : operation_base {
   };
 };
 
-/// Private: the side of an operation that does not know the type either. Members as operation says.
+/// The side of an operation that does not know the type either. Members as operation says.
 class operation_handle {
  public:
   operation_handle() noexcept = default;

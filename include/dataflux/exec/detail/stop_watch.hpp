@@ -9,7 +9,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: calls `stop_heard()` of its owner when the caller asks for a stop. A member of the
+/// Calls `stop_heard()` of its owner when the caller asks for a stop. A member of the
 /// owner, or of something that the owner ends first.
 ///
 /// stop_heard() runs on the thread that asks for the stop, which may be any; inside begin() when
@@ -54,7 +54,7 @@ class stop_watch {
   std::optional<std::stop_callback<listener>> watched_{};
 };
 
-/// Private: the same from outside of an owner, which may end before: for each of those who wait for
+/// The same from outside of an owner, which may end before: for each of those who wait for
 /// it. Watches from the beginning to the end of its life.
 template <class Owner>
 class stop_link {

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// The timers of one scheduler, ordered by time, then by order of insertion. Reads no clock.
 /// Not thread-safe. Cost: O(log n) to add, cancel and take; no allocation once it has grown.
@@ -45,7 +45,7 @@ class timer_queue {
   std::uint64_t order_{0};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/exec/impl/timer_queue.ipp>

@@ -7,7 +7,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: held by the thread that is inside a call on a writer. Nobody waits for it: two
+/// Held by the thread that is inside a call on a writer. Nobody waits for it: two
 /// producers that share a writer have no order, so that what they write would mean nothing.
 ///
 /// Threads: any; `busy` outlives it. Cost: an atomic exchange and a store.

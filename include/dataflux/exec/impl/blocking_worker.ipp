@@ -15,9 +15,7 @@
 #include <thread>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// A queue and its threads in one process. Never destroyed: a thread may sit in a blocking call
 /// when the process ends.
@@ -43,7 +41,7 @@ struct blocking_worker {
       task next = std::move(waiting.front());
       waiting.pop_front();
       lock.unlock();
-      dataflux::detail::within_memory(next);
+      detail::within_memory(next);
     }
   }
 
@@ -83,17 +81,15 @@ struct blocking_worker {
   }
 };
 
-}  // namespace detail
-
 DATAFLUX_INLINE result<void> run_blocking(task work) {
-  static std::atomic<detail::blocking_worker*> instance{nullptr};
-  return detail::blocking_worker::of_this_process(instance, 1).run(std::move(work));
+  static std::atomic<blocking_worker*> instance{nullptr};
+  return blocking_worker::of_this_process(instance, 1).run(std::move(work));
 }
 
 DATAFLUX_INLINE result<void> run_file_step(task work) {
   constexpr std::size_t threads = 8;
-  static std::atomic<detail::blocking_worker*> instance{nullptr};
-  return detail::blocking_worker::of_this_process(instance, threads).run(std::move(work));
+  static std::atomic<blocking_worker*> instance{nullptr};
+  return blocking_worker::of_this_process(instance, threads).run(std::move(work));
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

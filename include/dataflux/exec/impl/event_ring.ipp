@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/or_default.hpp>
-#include <dataflux/detail/whole_characters.hpp>
+#include <dataflux/detail/text.hpp>
 #include <dataflux/exec/event_ring.hpp>
 
 #include <algorithm>

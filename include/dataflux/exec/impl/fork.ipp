@@ -11,9 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace dataflux::inline DATAFLUX_ABI {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Leaked on purpose: fork handlers and late destructors may run after static destruction.
 struct fork_state {
@@ -50,8 +48,6 @@ struct fork_state {
   }
 };
 
-}  // namespace detail
-
 DATAFLUX_INLINE error forked_error(std::string_view what) {
   std::string message("this ");
   message.append(what).append(" was made before fork(); make a new one in the child process");
@@ -59,15 +55,15 @@ DATAFLUX_INLINE error forked_error(std::string_view what) {
 }
 
 DATAFLUX_INLINE void track_descriptor(int descriptor) {
-  detail::fork_state& state = detail::fork_state::get();
+  fork_state& state = fork_state::get();
   std::scoped_lock lock(state.mutex);
-  state.descriptors.insert_or_assign(descriptor, detail::fork_state::inode_of(descriptor));
+  state.descriptors.insert_or_assign(descriptor, fork_state::inode_of(descriptor));
 }
 
 DATAFLUX_INLINE void untrack_descriptor(int descriptor) noexcept {
-  detail::fork_state& state = detail::fork_state::get();
+  fork_state& state = fork_state::get();
   std::scoped_lock lock(state.mutex);
   state.descriptors.erase(descriptor);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

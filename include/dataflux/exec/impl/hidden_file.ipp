@@ -2,7 +2,6 @@
 
 #include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/detail/unique_name.hpp>
-#include <dataflux/exec/detail/file_lock.hpp>
 #include <dataflux/exec/detail/file_place.hpp>
 #include <dataflux/exec/detail/hidden_file.hpp>
 #include <dataflux/exec/detail/locked_file.hpp>
@@ -19,9 +18,7 @@
 #include <memory>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr std::string_view hidden_prefix = ".dataflux-";
 /// Names that others have meanwhile; more than a few mean that something else is wrong.
@@ -38,8 +35,9 @@ struct hidden_names {
   /// Drawn anew each time, so that the child of a fork has others than its parent.
   static std::string draw() {
     std::string name = here();
-    if (name.empty()) name = hashed_name(hidden_prefix, std::to_string(random_bits())) + '-';
-    return name += std::to_string(random_bits());
+    if (name.empty())
+      name = hashed_name(hidden_prefix, std::to_string(system_entropy::bits())) + '-';
+    return name += std::to_string(system_entropy::bits());
   }
 
  private:
@@ -125,11 +123,9 @@ class hidden_file_sweep {
   ::time_t now_;
 };
 
-}  // namespace detail
-
 DATAFLUX_INLINE bool is_hidden_file_name(std::string_view name) noexcept {
-  if (!name.starts_with(detail::hidden_prefix)) return false;
-  name.remove_prefix(detail::hidden_prefix.size());
+  if (!name.starts_with(hidden_prefix)) return false;
+  name.remove_prefix(hidden_prefix.size());
   const auto dash = name.find('-');
   if (dash == std::string_view::npos || dash == 0 || dash + 1 == name.size()) return false;
   return is_hex(name.substr(0, dash)) &&
@@ -189,12 +185,12 @@ DATAFLUX_INLINE bool hidden_file::create_unnamed(unsigned mode) {
 }
 
 DATAFLUX_INLINE bool hidden_file::create_named(unsigned mode) {
-  for (int attempt = 0; attempt < detail::most_hidden_names; ++attempt) {
-    if (!open(folder_, detail::hidden_names::draw(), mode)) {
+  for (int attempt = 0; attempt < most_hidden_names; ++attempt) {
+    if (!open(folder_, hidden_names::draw(), mode)) {
       if (errno != EWOULDBLOCK) return false;  // another has just drawn it, or checks it
       continue;
     }
-    detail::hidden_file_sweep::first_in(folder_, file_);
+    hidden_file_sweep::first_in(folder_, file_);
     return true;
   }
   return false;
@@ -246,9 +242,9 @@ DATAFLUX_INLINE bool hidden_file::copy_to_named(bool flush) {
 }
 
 DATAFLUX_INLINE bool hidden_file::give_hidden_name(bool flush) {
-  static_cast<void>(detail::try_lock(file_));  // without locks nobody removes it either
-  for (int attempt = 0; attempt < detail::most_hidden_names; ++attempt) {
-    std::string name = detail::hidden_names::draw();
+  static_cast<void>(try_lock(file_));  // without locks nobody removes it either
+  for (int attempt = 0; attempt < most_hidden_names; ++attempt) {
+    std::string name = hidden_names::draw();
     if (!link_to(name)) {
       if (errno == EEXIST) continue;
       if (errno == ENOENT || errno == ENOSPC || errno == EDQUOT || errno == EROFS) return false;
@@ -256,7 +252,7 @@ DATAFLUX_INLINE bool hidden_file::give_hidden_name(bool flush) {
     }
     named_ = true;
     hidden_ = std::move(name);
-    detail::hidden_file_sweep::first_in(folder_, file_);
+    hidden_file_sweep::first_in(folder_, file_);
     return true;
   }
   return false;
@@ -270,8 +266,8 @@ DATAFLUX_INLINE bool hidden_file::publish(const std::string& name, bool flush) {
   }
   named_ = true;
   hidden_.clear();
-  if (flush) detail::flush_folder(folder_);
+  if (flush) flush_folder(folder_);
   return true;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -20,7 +20,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
 
-/// Private: the one source of the process. Its handler touches lock-free atomics and a semaphore,
+/// The one source of the process. Its handler touches lock-free atomics and a semaphore,
 /// all that POSIX lets a handler do.
 class interrupt_watch {
  public:

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <dataflux/exec/detail/file_lock.hpp>
 #include <dataflux/exec/detail/locked_file.hpp>
 
 #include <fcntl.h>
@@ -9,9 +8,7 @@
 
 #include <cerrno>
 
-namespace dataflux::inline DATAFLUX_ABI {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// What is there, or one that is made: an empty file of ours, which nobody else has open. `made`
 /// says which.
@@ -31,25 +28,23 @@ inline bool is_own_file(int file, unsigned mode) noexcept {
          (facts.st_mode & others_write & ~mode) == 0;
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE int open_locked(int folder, const std::string& name, unsigned mode) noexcept {
   constexpr int most_attempts = 8;  // it may be removed, and be there again, time after time
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     bool made = false;
-    const int file = detail::open_or_make(folder, name.c_str(), mode, made);
+    const int file = open_or_make(folder, name.c_str(), mode, made);
     if (file < 0 && made && errno == EEXIST) continue;  // another one was faster
     // A link, or a file that we may not open.
     const bool foreign = file < 0 && !made && (errno == ELOOP || errno == EACCES || errno == ENXIO);
     if (foreign && ::unlinkat(folder, name.c_str(), 0) == 0) continue;
     if (file < 0) return -1;
-    if (detail::try_lock(file) == detail::lock_outcome::taken) {
+    if (try_lock(file) == lock_outcome::taken) {
       ::close(file);  // another user's, too: he may be at work
       errno = EWOULDBLOCK;
       return -1;
     }
-    const bool same = detail::has_name(file, folder, name.c_str());
-    if (same && detail::is_plain_file(file) && (made || detail::is_own_file(file, mode))) {
+    const bool same = has_name(file, folder, name.c_str());
+    if (same && is_plain_file(file) && (made || is_own_file(file, mode))) {
       return file;
     }
     ::close(file);
@@ -60,4 +55,4 @@ DATAFLUX_INLINE int open_locked(int folder, const std::string& name, unsigned mo
   return -1;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

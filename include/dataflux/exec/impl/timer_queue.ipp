@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE timer_id timer_queue::add(time_point when, task work) {
   std::uint32_t index = 0;
@@ -97,4 +97,4 @@ DATAFLUX_INLINE task timer_queue::remove(std::uint32_t index) noexcept {
   return std::move(slots_[index].work);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

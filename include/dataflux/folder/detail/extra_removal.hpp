@@ -10,7 +10,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what `delete_extra` removes, after the copy. Source and target are gone through once
+/// What `delete_extra` removes, after the copy. Source and target are gone through once
 /// more, both in order of names, so that nothing has to be remembered: whatever only the target has
 /// is extra. When a part of the source cannot be read now it ends there. On the strand.
 class extra_removal {

@@ -15,7 +15,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// a file that has not got its name.
 bool is_leftover_name(std::string_view name) noexcept;
 
-/// Private: what stands below a folder.
+/// What stands below a folder.
 struct walked_file {
   enum class kind : std::uint8_t {
     file,           ///< or a link to one
@@ -32,7 +32,7 @@ struct walked_file {
   std::optional<error> failure{};
 };
 
-/// Private: the files below a folder, in the order of their paths' bytes, as names of objects in a
+/// The files below a folder, in the order of their paths' bytes, as names of objects in a
 /// listing; leftovers are left out. Memory: the names of the folders on the way down. One thread at
 /// a time; blocks.
 class file_walk {

@@ -12,7 +12,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what an upload and a download of a folder share: one call, its end, its report, and how
+/// What an upload and a download of a folder share: one call, its end, its report, and how
 /// steps and requests come back to it. It lives on the context's strand, where all members are
 /// called that say nothing else (see coordinator); steps that block are made on threads for files
 /// and come back by posting: no lock.

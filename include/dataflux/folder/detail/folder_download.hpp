@@ -15,7 +15,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: one download_folder(). A page of the listing is placed in steps on a thread for files,
+/// One download_folder(). A page of the listing is placed in steps on a thread for files,
 /// one at a time and in order: each name is checked, its folder made or entered, and with `resume`
 /// the file that is there compared. What is to be copied goes on as a large file of its own
 /// (download_file()), or is collected for a stream of small ones (small_stream).
@@ -77,7 +77,7 @@ class folder_download final : public folder_copy {
   bool placing_{false};
 };
 
-/// Private: many objects that come whole by one getter, and become files as they come. Some hands
+/// Many objects that come whole by one getter, and become files as they come. Some hands
 /// take batches of them, each written on a thread for files. On the strand.
 class small_stream : public std::enable_shared_from_this<small_stream> {
  public:

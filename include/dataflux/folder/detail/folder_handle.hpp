@@ -20,7 +20,7 @@ inline std::string path_below(std::string path, std::string_view name) {
   return path.append(name);
 }
 
-/// Private: an open folder. Files are named relative to it, so that what others rename or link
+/// An open folder. Files are named relative to it, so that what others rename or link
 /// meanwhile cannot lead elsewhere. Shared by the files that are under way in it. All that is here
 /// blocks.
 class folder_handle {
@@ -50,7 +50,7 @@ using folder_ptr = std::shared_ptr<const folder_handle>;
 /// Makes a folder and those above it; fine if it is there.
 result<void> make_folders(const std::string& path);
 
-/// Private: writes a whole file, which gets its name when it is complete, in place of what has it,
+/// Writes a whole file, which gets its name when it is complete, in place of what has it,
 /// but not of a folder.
 result<void> write_whole_file(const folder_handle& where, const std::string& name,
                               bytes_view bytes);
@@ -60,7 +60,7 @@ result<bool> remove_file(const folder_handle& where, const std::string& name);
 
 enum class links : std::uint8_t { followed, refused };
 
-/// Private: whether a file has that size and checksum, read in steps. One thread at a time.
+/// Whether a file has that size and checksum, read in steps. One thread at a time.
 class file_comparison {
  public:
   file_comparison(const folder_handle& where, const std::string& name, links how,
@@ -79,10 +79,10 @@ class file_comparison {
   std::uint64_t size_;
   std::uint32_t crc32c_;
   bool same_{false};
-  codec::crc32c_accumulator all_{};
+  crc32c_accumulator all_{};
 };
 
-/// Private: finds the folders of a tree that is written in order of names, where neighbours share
+/// Finds the folders of a tree that is written in order of names, where neighbours share
 /// most of their path: it keeps the folders of the last one open. One thread at a time.
 class target_tree {
  public:

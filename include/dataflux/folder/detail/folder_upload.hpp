@@ -18,7 +18,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// What a file gets that the end of the call finds before it is begun.
 inline error not_tried() { return error(errc::cancelled, "stopped"); }
 
-/// Private: one upload_folder(). Files come from a walk and, where it has to be known what is
+/// One upload_folder(). Files come from a walk and, where it has to be known what is
 /// there, meet the listing of the target in the same order.
 ///
 /// The uploads wait for memory beside others, and have none while they have nothing under way. A

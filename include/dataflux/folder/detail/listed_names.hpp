@@ -9,7 +9,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 class folder_copy;
 
-/// Private: the objects below a prefix, one by one in order of names; what comes next is listed
+/// The objects below a prefix, one by one in order of names; what comes next is listed
 /// meanwhile, a bounded stretch ahead. On the strand.
 class listed_names {
  public:

@@ -8,7 +8,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 class folder_copy;
 
-/// Private: a file_walk, one file after the other; what comes next is read meanwhile on a
+/// A file_walk, one file after the other; what comes next is read meanwhile on a
 /// thread for files. On the strand.
 class walked_names {
  public:

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/detail/letters.hpp>
+#include <dataflux/detail/text.hpp>
 #include <dataflux/folder/copy_folder.hpp>
 
 #include <algorithm>

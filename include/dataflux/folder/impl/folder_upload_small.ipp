@@ -117,7 +117,7 @@ DATAFLUX_INLINE void folder_upload::read(one_file& one) const {
     one.failure = error(errc::aborted, "'" + one.shown + "': its size changed while it was read")
                       .with_retryable(true);
   }
-  one.same = !one.failure && one.there && codec::crc32c({one.memory.data(), size}) == *one.there;
+  one.same = !one.failure && one.there && crc32c({one.memory.data(), size}) == *one.there;
 }
 
 DATAFLUX_INLINE void folder_upload::was_read(const file_ptr& one) {

@@ -12,7 +12,7 @@
 
 /// The verbs of the JSON API that make an object out of others or change one without its bytes:
 /// compose, move, rewrite, patch. Their common shape is in gcs/detail/verb.hpp.
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// A request's JSON body, and the mark that it writes (object_metadata::upload_mark).
 struct marked_document {
@@ -26,15 +26,16 @@ struct compose_verb {
   using value = object_metadata;
   using state = marked_document;
 
-  static constexpr verb_info info{"objects.compose", pacing_class::write, billing_class::a};
-  static constexpr repeat_rule repeat{info.name,
-                                      repeat_condition::generation_match,
-                                      repeat_meaning::failed,
-                                      repeat_meaning::compare,
-                                      true,
-                                      last_writer_replaces};
+  static constexpr service::verb_info info{"objects.compose", pacing_class::write,
+                                           billing_class::a};
+  static constexpr service::repeat_rule repeat{info.name,
+                                               service::repeat_condition::generation_match,
+                                               service::repeat_meaning::failed,
+                                               service::repeat_meaning::compare,
+                                               true,
+                                               service::last_writer_replaces};
 
-  static call_identity identity(const request& r) noexcept {
+  static service::call_identity identity(const request& r) noexcept {
     return {.verb = info.name,
             .bucket = r.bucket,
             .object = r.object,
@@ -46,13 +47,13 @@ struct compose_verb {
                     http::request& out);
   /// Errors: as parse_object_resource(); data_loss with the generation for a CRC32C that is not the
   /// one asked for.
-  static result<value> parse(const request& r, const state&, const whole_reply& reply);
+  static result<value> parse(const request& r, const state&, const service::whole_reply& reply);
   /// By the mark: what the sources were at that moment nobody knows afterwards.
   static bool is_ours(const request& r, const state& body, const object_metadata& found);
   /// Something is appended to the object itself.
   static bool adds_up(const request& r) noexcept;
   static bool pin(request& r, const object_metadata* object, const object_metadata*) {
-    return detail::pin_generation(r, object);
+    return pin_generation(r, object);
   }
 };
 
@@ -66,18 +67,18 @@ bool creates_only(const Request& r) noexcept {
 struct move_verb {
   using request = move_request;
   using value = object_metadata;
-  using state = no_state;
+  using state = service::no_state;
 
-  static constexpr verb_info info{"objects.move", pacing_class::write, billing_class::a};
+  static constexpr service::verb_info info{"objects.move", pacing_class::write, billing_class::a};
   // Its source is gone once it has succeeded.
-  static constexpr repeat_rule repeat{info.name,
-                                      repeat_condition::generation_match,
-                                      repeat_meaning::compare,
-                                      repeat_meaning::compare,
-                                      true,
-                                      last_writer_replaces};
+  static constexpr service::repeat_rule repeat{info.name,
+                                               service::repeat_condition::generation_match,
+                                               service::repeat_meaning::compare,
+                                               service::repeat_meaning::compare,
+                                               true,
+                                               service::last_writer_replaces};
 
-  static call_identity identity(const request& r) noexcept {
+  static service::call_identity identity(const request& r) noexcept {
     return {.verb = info.name,
             .bucket = r.bucket,
             .object = r.object,
@@ -88,7 +89,7 @@ struct move_verb {
   static result<state> prepare(const request&, const call_id&) { return state{}; }
   static void build(const call_context& context, const request& r, const state&,
                     http::request& out);
-  static result<value> parse(const request& r, const state&, const whole_reply& reply);
+  static result<value> parse(const request& r, const state&, const service::whole_reply& reply);
   static stat_request witness(const request& r) {
     return {.bucket = r.bucket,
             .object = r.source,
@@ -120,7 +121,7 @@ struct move_verb {
       r.source_conditions.if_generation_match = source->generation;
       if (!r.crc32c) r.crc32c = source->crc32c;
     }
-    return detail::pin_generation(r, object);
+    return pin_generation(r, object);
   }
 };
 
@@ -138,16 +139,17 @@ struct rewrite_verb {
   using value = object_metadata;
   using state = rewrite_progress;
 
-  static constexpr verb_info info{"objects.rewrite", pacing_class::write, billing_class::a, true};
+  static constexpr service::verb_info info{"objects.rewrite", pacing_class::write, billing_class::a,
+                                           true};
   // From its second request on, which carries a token, it may always be repeated.
-  static constexpr repeat_rule repeat{info.name,
-                                      repeat_condition::generation_match,
-                                      repeat_meaning::failed,
-                                      repeat_meaning::compare,
-                                      true,
-                                      last_writer_replaces};
+  static constexpr service::repeat_rule repeat{info.name,
+                                               service::repeat_condition::generation_match,
+                                               service::repeat_meaning::failed,
+                                               service::repeat_meaning::compare,
+                                               true,
+                                               service::last_writer_replaces};
 
-  static call_identity identity(const request& r) noexcept {
+  static service::call_identity identity(const request& r) noexcept {
     return {.verb = info.name,
             .bucket = r.bucket,
             .object = r.object,
@@ -161,7 +163,8 @@ struct rewrite_verb {
                     http::request& out);
   /// Nothing when more is to be copied. Errors: internal, retryable() for a reply that is cut, or
   /// that has not come further than the one before.
-  static result<std::optional<value>> parse(const request& r, state& at, const whole_reply& reply);
+  static result<std::optional<value>> parse(const request& r, state& at,
+                                            const service::whole_reply& reply);
   static bool continued(const state& at) noexcept { return !at.token.empty(); }
   static stat_request witness(const request& r) {
     return {.bucket = r.source_bucket,
@@ -175,7 +178,7 @@ struct rewrite_verb {
   static bool is_ours(const request& r, const state&, const object_metadata& found,
                       const result<object_metadata>& source);
   static bool pin(request& r, const object_metadata* object, const object_metadata*) {
-    return detail::pin_generation(r, object);
+    return pin_generation(r, object);
   }
 };
 
@@ -185,28 +188,28 @@ struct patch_verb {
   using value = object_metadata;
   using state = std::string;  ///< the JSON merge patch
 
-  static constexpr verb_info info{"objects.patch", pacing_class::write, billing_class::a};
-  static constexpr repeat_rule repeat{info.name,
-                                      repeat_condition::metageneration_match,
-                                      repeat_meaning::failed,
-                                      repeat_meaning::compare,
-                                      true,
-                                      last_writer_replaces};
+  static constexpr service::verb_info info{"objects.patch", pacing_class::write, billing_class::a};
+  static constexpr service::repeat_rule repeat{info.name,
+                                               service::repeat_condition::metageneration_match,
+                                               service::repeat_meaning::failed,
+                                               service::repeat_meaning::compare,
+                                               true,
+                                               service::last_writer_replaces};
 
-  static call_identity identity(const request& r) noexcept {
+  static service::call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, r.generation, false};
   }
   static result<state> prepare(const request& r, const call_id&);
   static void build(const call_context& context, const request& r, const state& body,
                     http::request& out);
-  static result<value> parse(const request& r, const state&, const whole_reply& reply);
+  static result<value> parse(const request& r, const state&, const service::whole_reply& reply);
   static constexpr bool keeps_content = true;
   /// All that was to be changed is so, in a later metageneration.
   static bool is_ours(const request& r, const state&, const object_metadata& found);
   static bool pin(request& r, const object_metadata* object, const object_metadata*);
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/change_verbs.ipp>

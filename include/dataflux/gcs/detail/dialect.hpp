@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// How Google Cloud Storage speaks: what all its verbs share.
 class dialect final : public service::dialect {
@@ -27,7 +27,7 @@ class dialect final : public service::dialect {
     bool takes_tokens{true};
     /// As the client's options had them, whether they are used or not. Who gives them may have them
     /// hold what must live as long as the client's last call.
-    auth::credentials_ptr given{};
+    credentials_ptr given{};
   };
 
   dialect(gcs::endpoint where, settings how) : where_(std::move(where)), how_(std::move(how)) {}
@@ -43,15 +43,16 @@ class dialect final : public service::dialect {
   DATAFLUX_INLINE std::span<const std::string_view> verbs() const noexcept override;
   DATAFLUX_INLINE bool trusts(const http::request& request) const noexcept override;
   DATAFLUX_INLINE void add_fields(const call_id& id, http::header_list& headers) const override;
-  DATAFLUX_INLINE void gather_facts(const http::reply_head& head, reply_facts& out) const override;
-  DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& facts,
-                                    bytes_view body,
+  DATAFLUX_INLINE void gather_facts(const http::reply_head& head,
+                                    service::reply_facts& out) const override;
+  DATAFLUX_INLINE error parse_error(const service::call_identity& call,
+                                    const service::reply_facts& facts, bytes_view body,
                                     std::span<const std::string_view> secrets) const override;
   DATAFLUX_INLINE std::string not_the_service(std::string_view what) const override;
-  DATAFLUX_INLINE void look(ref<service::detail::client_core> core, const stat_request& at,
+  DATAFLUX_INLINE void look(ref<service::client_core> core, const stat_request& at,
                             object_store::completion<service::looked_object> done,
                             scheduler& executor) const override;
-  DATAFLUX_INLINE void remove(ref<service::detail::client_core> core, const remove_request& what,
+  DATAFLUX_INLINE void remove(ref<service::client_core> core, const remove_request& what,
                               object_store::completion<void> done,
                               scheduler& executor) const override;
 
@@ -60,11 +61,9 @@ class dialect final : public service::dialect {
   const settings how_;
 };
 
-namespace detail {
 template <class Verb>
-using verb_call = service::detail::verb_call<dialect, Verb>;
+using verb_call = service::verb_call<dialect, Verb>;
 template <class Verb>
-using read_call = service::detail::read_call<dialect, Verb>;
-}  // namespace detail
+using read_call = service::read_call<dialect, Verb>;
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// Where the service is: the origin to connect to and the paths below which its APIs answer
 /// (protocol.md 0, 4.10). All of JSON, upload, download and XML are at one origin; the path style
@@ -54,7 +54,7 @@ class endpoint {
   bool emulator_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/endpoint.ipp>

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// The error of a reply that is no success, in words that say what to do.
 ///
@@ -36,13 +36,14 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 ///
 /// `body` may be a prefix of what was sent: 64 KiB is plenty. Pure, thread-safe, survives any
 /// bytes. Cost: some allocations.
-error parse_error(const call_identity& call, const reply_facts& facts, bytes_view body,
-                  std::span<const std::string_view> secrets = {});
+error parse_error(const service::call_identity& call, const service::reply_facts& facts,
+                  bytes_view body, std::span<const std::string_view> secrets = {});
 
 /// What is wrong with the body of a reply of 2xx that is no document of its verb: an error
 /// document, a web page, or anything from another make of server. Success for everything else.
 /// Cost: the first bytes are read.
-result<void> check_document(const whole_reply& reply, const call_identity& call = {});
+result<void> check_document(const service::whole_reply& reply,
+                            const service::call_identity& call = {});
 
 /// The error of a reply whose JSON does not parse; retryable.
 error cut_or_garbled();
@@ -52,9 +53,9 @@ std::string not_the_service(std::string_view what);
 
 /// True if the body is a web page: something that is not the service has answered, or the service's
 /// front end in an outage.
-bool is_web_page(const reply_facts& facts, bytes_view body) noexcept;
+bool is_web_page(const service::reply_facts& facts, bytes_view body) noexcept;
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/error_reply.ipp>

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// The checksums of an object, as replies give them in `x-goog-hash` (protocol.md 0.3).
 ///
@@ -25,7 +25,7 @@ struct goog_hash {
 /// read must not count as "there was nothing to compare". Pure; allocates only for an error.
 result<goog_hash> parse_goog_hash(const http::reply_head& head);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/goog_hash.ipp>

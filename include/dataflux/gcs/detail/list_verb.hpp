@@ -4,7 +4,7 @@
 #include <dataflux/result.hpp>
 #include <dataflux/store/requests.hpp>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// objects.list: one page of names (protocol.md 1.1), projected to the four fields that a listing
 /// keeps and the extra columns asked for, uncompressed: reading them costs less than inflating
@@ -12,15 +12,15 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 struct list_verb {
   using request = list_page_request;
   using value = list_page;
-  using state = no_state;
+  using state = service::no_state;
 
   /// 1,000 items with names of 1,024 bytes, each byte escaped as `\u00xx`, fit.
-  static constexpr verb_info info{"objects.list", pacing_class::metadata, billing_class::a, false,
-                                  std::size_t{16} << 20U};
-  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
+  static constexpr service::verb_info info{"objects.list", pacing_class::metadata, billing_class::a,
+                                           false, std::size_t{16} << 20U};
+  static constexpr service::repeat_rule repeat{info.name, service::repeat_condition::always};
   static constexpr bool recycled = true;
 
-  static call_identity identity(const request& r) noexcept {
+  static service::call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, {}, 0, false};
   }
   static result<state> prepare(const request&, const call_id&) { return state{}; }
@@ -36,10 +36,10 @@ struct list_verb {
   /// prefixes without a delimiter asked for; a next page token equal to this page's (the listing
   /// would never end). A malformed md5Hash or metadata is one, too; a time that cannot be read is
   /// none. Malformed JSON is retryable(), a whole item that lacks a member is not.
-  static result<value> parse(const request& r, const state&, const whole_reply& reply);
+  static result<value> parse(const request& r, const state&, const service::whole_reply& reply);
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/list_verb.ipp>

@@ -3,7 +3,7 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/detail/json.hpp>
 #include <dataflux/codec/detail/plain_json.hpp>
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
 #include <array>
@@ -13,8 +13,8 @@
 #include <string_view>
 #include <variant>
 
-/// Private: takes an object resource (protocol.md 1.2) into object_metadata, member by member.
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+/// Takes an object resource (protocol.md 1.2) into object_metadata, member by member.
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 using object_text = std::string object_metadata::*;
 using object_size = std::uint64_t object_metadata::*;
@@ -90,7 +90,7 @@ class object_reader {
   std::string_view fault_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/object_reader.ipp>

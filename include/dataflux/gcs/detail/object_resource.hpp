@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// The metadata in a reply of the JSON API whose body is an object resource (protocol.md 1.2).
 ///
@@ -23,8 +23,8 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 ///
 /// Cost: one pass without allocations but for the texts that are kept, where the service writes as
 /// it does (codec/detail/plain_json.hpp); else that of json_document, too.
-result<object_metadata> parse_object_resource(const whole_reply& reply, std::string_view bucket,
-                                              std::string_view object,
+result<object_metadata> parse_object_resource(const service::whole_reply& reply,
+                                              std::string_view bucket, std::string_view object,
                                               metadata_fields asked = metadata_fields::all);
 
 /// The same for a resource that is a member of the reply's document; absent = internal.
@@ -33,14 +33,14 @@ result<object_metadata> parse_object_resource(codec::json_value resource, std::s
                                               metadata_fields asked = metadata_fields::all);
 
 /// The reply's body as a JSON object. Errors: as parse_object_resource() says of a body.
-result<codec::json_document> parse_json_reply(const whole_reply& reply);
+result<codec::json_document> parse_json_reply(const service::whole_reply& reply);
 
 /// After a write: is what the service stored what was sent? Errors: data_loss with the generation
 /// of the damaged object, for a size or CRC32C that differs; internal when the metadata has no
 /// CRC32C to compare. Messages give both values.
 result<void> check_stored(const object_metadata& stored, std::uint64_t size, std::uint32_t crc32c);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/object_resource.ipp>

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 using service::read_cursor;
 using service::read_head;
@@ -20,12 +20,13 @@ using service::read_head;
 struct read_verb {
   using request = read_request;
   using value = read_summary;
-  using state = read_cursor;
+  using state = service::read_cursor;
 
-  static constexpr verb_info info{"objects.media", pacing_class::read, billing_class::b, false, 0};
-  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
+  static constexpr service::verb_info info{"objects.media", pacing_class::read, billing_class::b,
+                                           false, 0};
+  static constexpr service::repeat_rule repeat{info.name, service::repeat_condition::always};
 
-  static call_identity identity(const request& r) noexcept {
+  static service::call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, r.generation, false};
   }
   static result<state> prepare(const request& r, const call_id&) {
@@ -49,10 +50,10 @@ struct read_verb {
   /// contradicts itself or the question (other bytes, another generation, a Content-Range that is
   /// missing or malformed, a length that is not the range's); internal with the raw status for any
   /// other status: give those to parse_error(). No allocation but for errors.
-  static result<read_head> parse_head(const state& asked, const http::reply_head& head);
+  static result<service::read_head> parse_head(const state& asked, const http::reply_head& head);
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/read_verb.ipp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/detail/json.hpp>
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-/// Private: reads the members of small resources; those of objects are an object_reader's.
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+/// Reads the members of small resources; those of objects are an object_reader's.
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// The service may leave out what has its default; null is as good as absent.
 inline bool left_out(const codec::json_value& member) noexcept {
@@ -44,7 +44,7 @@ class resource_reader {
   }
   void time(std::string_view key, std::optional<timestamp>& into) {
     if (const auto value = member(key)) {
-      into = codec::parse_rfc3339(value.text().value_or(std::string_view{}));
+      into = parse_timestamp(value.text().value_or(std::string_view{}));
       check(into.has_value(), key);
     }
   }
@@ -73,4 +73,4 @@ class resource_reader {
   std::string_view fault_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

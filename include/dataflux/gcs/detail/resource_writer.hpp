@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/detail/json_writer.hpp>
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
 #include <dataflux/store/detail/attributes.hpp>
@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-/// Private: what a write says of its object, as members of an object resource.
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+/// What a write says of its object, as members of an object resource.
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// 32 hexadecimal digits.
 class hexadecimal {
@@ -55,7 +55,7 @@ inline void append_optional(codec::json_writer& json, std::string_view key, std:
 
 inline void append_time(codec::json_writer& json, std::string_view key,
                         const std::optional<timestamp>& time) {
-  if (time) json.key(key).string(codec::format_rfc3339(*time));
+  if (time) json.key(key).string(to_string(*time));
 }
 
 /// All but contentType, inside of an object that the caller has begun. The KMS key is none of the
@@ -85,4 +85,4 @@ inline bool bears(const object_metadata& found, std::string_view mark, const obj
   return sent == stored;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

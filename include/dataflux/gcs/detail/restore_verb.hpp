@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// A bulk restore under way.
 struct bulk_restore_state {
@@ -24,11 +24,12 @@ struct bulk_restore_verb {
   using value = restored_objects;
   using state = bulk_restore_state;
 
-  static constexpr verb_info info{"objects.bulkRestore", pacing_class::metadata, billing_class::a};
+  static constexpr service::verb_info info{"objects.bulkRestore", pacing_class::metadata,
+                                           billing_class::a};
   // A second one would overwrite what the first has restored, or count it as skipped.
-  static constexpr repeat_rule repeat{info.name, repeat_condition::never};
+  static constexpr service::repeat_rule repeat{info.name, service::repeat_condition::never};
 
-  static call_identity identity(const request& r) noexcept {
+  static service::call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, {}, 0, false};
   }
   static result<state> prepare(const request& r, const call_id&);
@@ -36,7 +37,8 @@ struct bulk_restore_verb {
                     http::request& out);
   /// Nothing while it is under way. Errors: internal for a reply without its name, or of another
   /// operation; what it has failed with.
-  static result<std::optional<value>> parse(const request& r, state& at, const whole_reply& reply);
+  static result<std::optional<value>> parse(const request& r, state& at,
+                                            const service::whole_reply& reply);
   /// To ask is harmless.
   static bool continued(const state& at) noexcept { return !at.operation.empty(); }
   /// 0.1 s, then twice as long each time, up to 10 s.
@@ -46,7 +48,7 @@ struct bulk_restore_verb {
   }
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/restore_verb.ipp>

@@ -13,7 +13,7 @@
 /// The verbs of resumable uploads (protocol.md 1.4). Their common shape is in gcs/detail/verb.hpp.
 /// The access token goes along only while the session is at the endpoint's own origin: the URL
 /// alone entitles.
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// A start's body and mark, and where its reply says that the session is.
 struct session_start {
@@ -29,10 +29,12 @@ struct resumable_start_verb {
   using value = resumable_session;
   using state = session_start;
 
-  static constexpr verb_info info{"resumable.start", pacing_class::write, billing_class::a};
-  static constexpr repeat_rule repeat{info.name, repeat_condition::generation_match};
+  static constexpr service::verb_info info{"resumable.start", pacing_class::write,
+                                           billing_class::a};
+  static constexpr service::repeat_rule repeat{info.name,
+                                               service::repeat_condition::generation_match};
 
-  static call_identity identity(const request& r) noexcept {
+  static service::call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, r.conditions.if_generation_match == 0};
   }
   static result<state> prepare(const request& r, const call_id& id);
@@ -41,7 +43,8 @@ struct resumable_start_verb {
   static void read_head(const http::request& sent, const http::reply_head& head, state& into);
   /// Errors, none of which shows the URL: internal for a reply without a usable Location, or with
   /// one that leaves TLS.
-  static result<value> parse(const request& r, const state& body, const whole_reply& reply);
+  static result<value> parse(const request& r, const state& body,
+                             const service::whole_reply& reply);
 };
 
 /// What an attempt of a chunk sends, and what its reply's head said.
@@ -60,17 +63,18 @@ struct resumable_chunk_verb {
   using state = chunk_cursor;
 
   /// The whole upload is billed as one operation: its start.
-  static constexpr verb_info info{"resumable.chunk", pacing_class::write, billing_class::free,
-                                  true};
+  static constexpr service::verb_info info{"resumable.chunk", pacing_class::write,
+                                           billing_class::free, true};
   // What is sent next is what the session says, never what was sent before.
-  static constexpr repeat_rule repeat{info.name, repeat_condition::always, repeat_meaning::compare,
-                                      repeat_meaning::failed, true};
+  static constexpr service::repeat_rule repeat{info.name, service::repeat_condition::always,
+                                               service::repeat_meaning::compare,
+                                               service::repeat_meaning::failed, true};
 
-  static call_identity identity(const request& r) noexcept {
+  static service::call_identity identity(const request& r) noexcept {
     return session_identity(info.name, r.session);
   }
-  static call_identity session_identity(std::string_view verb,
-                                        const resumable_session& s) noexcept {
+  static service::call_identity session_identity(std::string_view verb,
+                                                 const resumable_session& s) noexcept {
     if (!s.valid()) return {verb, {}, {}, 0, false, true};
     return {verb, s.bucket(), s.object(), 0, false, true};
   }
@@ -83,7 +87,8 @@ struct resumable_chunk_verb {
   static void read_head(const http::request& sent, const http::reply_head& head, state& into);
   /// Nothing when there is more to send. Errors: see resumable_chunk_request; unavailable and
   /// retryable() for a reply that shows no progress.
-  static result<std::optional<value>> parse(const request& r, state& at, const whole_reply& reply);
+  static result<std::optional<value>> parse(const request& r, state& at,
+                                            const service::whole_reply& reply);
   static void before_retry(state& at) noexcept { at.asks = true; }
   static bool advanced(const state& at) noexcept { return at.advanced; }
   static std::string_view secret(const request& r) noexcept { return r.session.id(); }
@@ -100,10 +105,11 @@ struct resumable_status_verb {
   using value = resumable_progress;
   using state = chunk_cursor;
 
-  static constexpr verb_info info{"resumable.status", pacing_class::metadata, billing_class::free};
-  static constexpr repeat_rule repeat{info.name, repeat_condition::always};
+  static constexpr service::verb_info info{"resumable.status", pacing_class::metadata,
+                                           billing_class::free};
+  static constexpr service::repeat_rule repeat{info.name, service::repeat_condition::always};
 
-  static call_identity identity(const request& r) noexcept {
+  static service::call_identity identity(const request& r) noexcept {
     return resumable_chunk_verb::session_identity(info.name, r.session);
   }
   static result<state> prepare(const request&, const call_id&) { return state{.asks = true}; }
@@ -115,7 +121,7 @@ struct resumable_status_verb {
   static void read_head(const http::request& sent, const http::reply_head& head, state& into) {
     resumable_chunk_verb::read_head(sent, head, into);
   }
-  static result<value> parse(const request& r, const state& at, const whole_reply& reply);
+  static result<value> parse(const request& r, const state& at, const service::whole_reply& reply);
   static std::string_view secret(const request& r) noexcept { return r.session.id(); }
 };
 
@@ -123,12 +129,14 @@ struct resumable_status_verb {
 struct resumable_cancel_verb {
   using request = resumable_cancel_request;
   using value = void;
-  using state = no_state;
+  using state = service::no_state;
 
-  static constexpr verb_info info{"resumable.cancel", pacing_class::write, billing_class::free};
-  static constexpr repeat_rule repeat{info.name, repeat_condition::always, repeat_meaning::done};
+  static constexpr service::verb_info info{"resumable.cancel", pacing_class::write,
+                                           billing_class::free};
+  static constexpr service::repeat_rule repeat{info.name, service::repeat_condition::always,
+                                               service::repeat_meaning::done};
 
-  static call_identity identity(const request& r) noexcept {
+  static service::call_identity identity(const request& r) noexcept {
     return resumable_chunk_verb::session_identity(info.name, r.session);
   }
   static result<state> prepare(const request&, const call_id&) { return state{}; }
@@ -137,11 +145,11 @@ struct resumable_cancel_verb {
   static void build(const call_context& context, const request& r, const state&,
                     http::request& out);
   static bool accepts(int status) noexcept { return status == 499; }
-  static result<value> parse(const request&, const state&, const whole_reply& reply);
+  static result<value> parse(const request&, const state&, const service::whole_reply& reply);
   static std::string_view secret(const request& r) noexcept { return r.session.id(); }
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/resumable_verbs.ipp>

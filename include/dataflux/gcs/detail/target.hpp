@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-/// Private: writes a request's target in place, without temporaries.
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+/// Writes a request's target in place, without temporaries.
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// What `maxResults` may be at most.
 inline constexpr std::uint32_t greatest_page = 1000;
@@ -137,4 +137,4 @@ inline void bill_xml(const call_context& context, http::request& out) {
   if (!project.empty()) out.headers.add("x-goog-user-project", project);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

@@ -15,7 +15,7 @@
 /// The User-Agent must not contain "gzip", which would make the service compress error bodies
 /// (protocol.md 1.2). A retryable error of parse() is one of protocol.md 3.1; what was stored
 /// damaged is removed as protocol.md 5.3 says.
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 using service::billing_class;
 using service::call_id;
@@ -32,11 +32,9 @@ using service::reply_facts;
 using service::verb_info;
 using service::whole_reply;
 
-namespace detail {
-using service::detail::find_ignoring_case;
-using service::detail::starts_with_ignoring_case;
-using service::detail::trim;
-}  // namespace detail
+using service::find_ignoring_case;
+using service::starts_with_ignoring_case;
+using service::trim;
 
 /// What build() needs to know of the client. Borrowed for the duration of the call.
 struct call_context {
@@ -50,4 +48,4 @@ struct call_context {
   std::string_view project{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

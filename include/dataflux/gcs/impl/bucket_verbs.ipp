@@ -11,9 +11,7 @@
 #include <iterator>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 inline target_writer begin_bucket(const call_context& context, std::string_view bucket,
                                   http::request& out) {
@@ -80,22 +78,20 @@ inline bool is_zonal(std::string_view location_type, std::string_view storage_cl
   return location_type == "zone" || storage_class == "RAPID";
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE void bucket_verb::build(const call_context& context, const request& r, const state&,
                                         http::request& out) {
-  auto target = detail::begin_bucket(context, r.bucket, out);
+  auto target = begin_bucket(context, r.bucket, out);
   target.raw("prettyPrint=false").raw("projection=noAcl");
-  detail::bill_json(context, target, out);
+  bill_json(context, target, out);
 }
 
 DATAFLUX_INLINE result<bucket_metadata> bucket_verb::parse(const request& r, const state&,
-                                                           const whole_reply& reply) {
+                                                           const service::whole_reply& reply) {
   const auto document = parse_json_reply(reply);
   if (!document) return document.error();
   bucket_metadata out;
-  if (const auto fault = detail::read_bucket(document->root(), out); !fault.empty()) {
-    return detail::bad_member("bucket resource", fault);
+  if (const auto fault = read_bucket(document->root(), out); !fault.empty()) {
+    return bad_member("bucket resource", fault);
   }
   if (out.name != r.bucket) {
     return error{errc::internal, "the reply is about another bucket"};
@@ -105,42 +101,42 @@ DATAFLUX_INLINE result<bucket_metadata> bucket_verb::parse(const request& r, con
 
 DATAFLUX_INLINE result<void> list_buckets_verb::check(const call_context& context,
                                                       const request& r) {
-  return detail::check_project(context, r.project);
+  return check_project(context, r.project);
 }
 
 DATAFLUX_INLINE void list_buckets_verb::build(const call_context& context, const request& r,
                                               const state&, http::request& out) {
-  detail::begin(context, http::method::get, out);
+  begin(context, http::method::get, out);
   std::string_view path = context.endpoint.json_buckets();
   path.remove_suffix(1);  // its '/', behind which a bucket would be
-  detail::target_writer target{out};
+  target_writer target{out};
   target.bucket_path(path, {})
       .raw("prettyPrint=false")
-      .raw(detail::bucket_fields)
+      .raw(bucket_fields)
       .text("project", r.project.empty() ? context.project : r.project)
-      .number("maxResults", r.max_results == 0 ? detail::greatest_page : r.max_results)
+      .number("maxResults", r.max_results == 0 ? greatest_page : r.max_results)
       .optional_text("prefix", r.prefix)
       .optional_text("pageToken", r.page_token);
-  detail::bill_json(context, target, out);
+  bill_json(context, target, out);
 }
 
 DATAFLUX_INLINE result<bucket_page> list_buckets_verb::parse(const request& r, const state&,
-                                                             const whole_reply& reply) {
+                                                             const service::whole_reply& reply) {
   const auto document = parse_json_reply(reply);
   if (!document) return document.error();
   bucket_page out;
-  detail::resource_reader page{document->root()};
+  resource_reader page{document->root()};
   page.array("items");
   page.text("nextPageToken", out.next_page_token);
-  if (!page.fault().empty()) return detail::bad_member("page of buckets", page.fault());
+  if (!page.fault().empty()) return bad_member("page of buckets", page.fault());
   for (const codec::json_value& item : document->root().find("items").elements()) {
     bucket_metadata& bucket = out.buckets.emplace_back();
-    if (const auto fault = detail::read_bucket(item, bucket); !fault.empty()) {
-      return detail::bad_member("bucket resource", fault);
+    if (const auto fault = read_bucket(item, bucket); !fault.empty()) {
+      return bad_member("bucket resource", fault);
     }
     if (!bucket.name.starts_with(r.prefix)) {
       return error{errc::internal, "the reply lists the bucket '" +
-                                       printable_text(bucket.name, 250) +
+                                       service::printable_text(bucket.name, 250) +
                                        "', which lacks the prefix asked for"};
     }
   }
@@ -157,7 +153,7 @@ DATAFLUX_INLINE result<listed_buckets> list_all_buckets_verb::prepare(const requ
 
 DATAFLUX_INLINE result<void> list_all_buckets_verb::check(const call_context& context,
                                                           const request& r) {
-  return detail::check_project(context, r.project);
+  return check_project(context, r.project);
 }
 
 DATAFLUX_INLINE void list_all_buckets_verb::build(const call_context& context, const request&,
@@ -166,7 +162,7 @@ DATAFLUX_INLINE void list_all_buckets_verb::build(const call_context& context, c
 }
 
 DATAFLUX_INLINE result<std::optional<std::vector<bucket_metadata>>> list_all_buckets_verb::parse(
-    const request&, state& at, const whole_reply& reply) {
+    const request&, state& at, const service::whole_reply& reply) {
   auto page = list_buckets_verb::parse(at.next, {}, reply);
   if (!page) return std::move(page).error();
   auto bounded = at.bound.took(!page->buckets.empty(), at.next.page_token, page->next_page_token);
@@ -174,7 +170,7 @@ DATAFLUX_INLINE result<std::optional<std::vector<bucket_metadata>>> list_all_buc
   for (const bucket_metadata& bucket : page->buckets) {
     if (at.known.insert(bucket.name).second) continue;
     return error{errc::internal, "the server's listing does not go forward: the bucket '" +
-                                     printable_text(bucket.name, 250) + "' comes twice"};
+                                     service::printable_text(bucket.name, 250) + "' comes twice"};
   }
   at.found.insert(at.found.end(), std::make_move_iterator(page->buckets.begin()),
                   std::make_move_iterator(page->buckets.end()));
@@ -185,25 +181,25 @@ DATAFLUX_INLINE result<std::optional<std::vector<bucket_metadata>>> list_all_buc
 
 DATAFLUX_INLINE void storage_layout_verb::build(const call_context& context, const request& r,
                                                 const state&, http::request& out) {
-  auto target = detail::begin_bucket(context, r.bucket, out);
+  auto target = begin_bucket(context, r.bucket, out);
   target.segment("storageLayout").raw("prettyPrint=false");
-  detail::bill_json(context, target, out);
+  bill_json(context, target, out);
 }
 
-DATAFLUX_INLINE result<storage_layout> storage_layout_verb::parse(const request&, const state&,
-                                                                  const whole_reply& reply) {
+DATAFLUX_INLINE result<storage_layout> storage_layout_verb::parse(
+    const request&, const state&, const service::whole_reply& reply) {
   const auto document = parse_json_reply(reply);
   if (!document) return document.error();
   const codec::json_value root = document->root();
   storage_layout out;
   std::string storage_class;
-  detail::resource_reader reader{root};
+  resource_reader reader{root};
   reader.require("location");
   reader.text("location", out.location);
   reader.text("locationType", out.location_type);
   reader.text("storageClass", storage_class);
-  if (!reader.fault().empty()) return detail::bad_member("storage layout", reader.fault());
-  if (detail::is_zonal(out.location_type, storage_class)) {
+  if (!reader.fault().empty()) return bad_member("storage layout", reader.fault());
+  if (is_zonal(out.location_type, storage_class)) {
     return error{errc::unimplemented,
                  "this is a zonal bucket (Rapid storage), whose objects the service hands out over "
                  "gRPC only: copy them to a bucket of a region, or use a client that speaks gRPC"};
@@ -215,14 +211,14 @@ DATAFLUX_INLINE result<storage_layout> storage_layout_verb::parse(const request&
 
 DATAFLUX_INLINE void test_permissions_verb::build(const call_context& context, const request& r,
                                                   const state&, http::request& out) {
-  auto target = detail::begin_bucket(context, r.bucket, out);
+  auto target = begin_bucket(context, r.bucket, out);
   target.segment("iam/testPermissions").raw("prettyPrint=false");
   for (const std::string& permission : r.permissions) target.text("permissions", permission);
-  detail::bill_json(context, target, out);
+  bill_json(context, target, out);
 }
 
 DATAFLUX_INLINE result<std::vector<std::string>> test_permissions_verb::parse(
-    const request& r, const state&, const whole_reply& reply) {
+    const request& r, const state&, const service::whole_reply& reply) {
   const auto document = parse_json_reply(reply);
   if (!document) return document.error();
   // Absent when none is granted.
@@ -236,4 +232,4 @@ DATAFLUX_INLINE result<std::vector<std::string>> test_permissions_verb::parse(
   return out;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

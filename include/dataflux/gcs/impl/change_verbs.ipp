@@ -10,9 +10,7 @@
 
 #include <algorithm>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// `body` stays where it is until the exchange is over.
 inline void send_json(const std::string& body, http::request& out) {
@@ -34,16 +32,14 @@ inline bool has(const object_metadata& found, const std::string& key,
   return at == found.metadata.end() ? !value : value == at->second;
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE result<marked_document> compose_verb::prepare(const request& r, const call_id& id) {
   const object_attributes& a = r.attributes;
   marked_document body;
-  body.mark = detail::mark_of(id, a);
+  body.mark = mark_of(id, a);
   codec::json_writer json;
   json.begin_object().key("destination").begin_object();
-  json.key("contentType").string(detail::content_type_of(a));
-  detail::append_attributes(json, a, body.mark);
+  json.key("contentType").string(content_type_of(a));
+  append_attributes(json, a, body.mark);
   json.end_object().key("sourceObjects").begin_array();
   for (const compose_source& source : r.sources) {
     json.begin_object().key("name").string(source.object);
@@ -57,19 +53,19 @@ DATAFLUX_INLINE result<marked_document> compose_verb::prepare(const request& r, 
 
 DATAFLUX_INLINE void compose_verb::build(const call_context& context, const request& r,
                                          const state& body, http::request& out) {
-  detail::begin(context, http::method::post, out);
-  detail::target_writer target{out};
+  begin(context, http::method::post, out);
+  target_writer target{out};
   target.json_path(context.endpoint.json_buckets(), r.bucket, r.object)
       .segment("compose")
       .raw("prettyPrint=false")
       .conditions(r.conditions)
       .optional_text("kmsKeyName", r.attributes.kms_key_name);
-  detail::bill_json(context, target, out);
-  detail::send_json(body.text, out);
+  bill_json(context, target, out);
+  send_json(body.text, out);
 }
 
 DATAFLUX_INLINE result<object_metadata> compose_verb::parse(const request& r, const state&,
-                                                            const whole_reply& reply) {
+                                                            const service::whole_reply& reply) {
   auto made = parse_object_resource(reply, r.bucket, r.object);
   if (!made || !r.crc32c) return made;
   if (auto same = check_stored(*made, made->size, *r.crc32c); !same) return same.error();
@@ -81,7 +77,7 @@ DATAFLUX_INLINE bool compose_verb::is_ours(const request& r, const state& body,
   if (r.conditions.if_generation_match == found.generation) return false;
   if (r.crc32c && found.crc32c != r.crc32c) return false;
   if (body.mark.empty() && !r.crc32c) return false;
-  return detail::bears(found, body.mark, r.attributes);
+  return bears(found, body.mark, r.attributes);
 }
 
 DATAFLUX_INLINE bool compose_verb::adds_up(const request& r) noexcept {
@@ -92,19 +88,19 @@ DATAFLUX_INLINE bool compose_verb::adds_up(const request& r) noexcept {
 
 DATAFLUX_INLINE void move_verb::build(const call_context& context, const request& r, const state&,
                                       http::request& out) {
-  detail::begin(context, http::method::post, out);
-  detail::target_writer target{out};
+  begin(context, http::method::post, out);
+  target_writer target{out};
   target.json_path(context.endpoint.json_buckets(), r.bucket, r.source)
       .segment("moveTo/o")
       .segment_of(r.object)
       .raw("prettyPrint=false")
       .source_conditions(r.source_conditions)
       .conditions(r.conditions);
-  detail::bill_json(context, target, out);
+  bill_json(context, target, out);
 }
 
 DATAFLUX_INLINE result<object_metadata> move_verb::parse(const request& r, const state&,
-                                                         const whole_reply& reply) {
+                                                         const service::whole_reply& reply) {
   return parse_object_resource(reply, r.bucket, r.object);
 }
 
@@ -124,8 +120,8 @@ DATAFLUX_INLINE result<rewrite_progress> rewrite_verb::prepare(const request& r,
   if (a.empty()) return at;
   codec::json_writer json;
   json.begin_object();
-  detail::append_optional(json, "contentType", a.content_type);
-  detail::append_attributes(json, a, {});
+  append_optional(json, "contentType", a.content_type);
+  append_attributes(json, a, {});
   json.end_object();
   at.document = std::move(json).take();
   return at;
@@ -133,8 +129,8 @@ DATAFLUX_INLINE result<rewrite_progress> rewrite_verb::prepare(const request& r,
 
 DATAFLUX_INLINE void rewrite_verb::build(const call_context& context, const request& r,
                                          const state& at, http::request& out) {
-  detail::begin(context, http::method::post, out);
-  detail::target_writer target{out};
+  begin(context, http::method::post, out);
+  target_writer target{out};
   target.json_path(context.endpoint.json_buckets(), r.source_bucket, r.source)
       .segment("rewriteTo/b")
       .segment_of(r.bucket)
@@ -149,19 +145,19 @@ DATAFLUX_INLINE void rewrite_verb::build(const call_context& context, const requ
     target.number("maxBytesRewrittenPerCall", static_cast<std::int64_t>(r.max_bytes_per_request));
   }
   target.optional_text("rewriteToken", at.token);
-  detail::bill_json(context, target, out);
-  if (!at.document.empty()) detail::send_json(at.document, out);
+  bill_json(context, target, out);
+  if (!at.document.empty()) send_json(at.document, out);
 }
 
 DATAFLUX_INLINE result<std::optional<object_metadata>> rewrite_verb::parse(
-    const request& r, state& at, const whole_reply& reply) {
+    const request& r, state& at, const service::whole_reply& reply) {
   const auto document = parse_json_reply(reply);
   if (!document) return document.error();
   const codec::json_value root = document->root();
   // Left out, `done` is false and no byte was copied.
   const codec::json_value ended = root.find("done");
   const auto done = ended.boolean();
-  if (!done && !detail::left_out(ended)) {
+  if (!done && !left_out(ended)) {
     return error{errc::internal, "the reply to a rewrite has no valid member 'done'"};
   }
   if (done.value_or(false)) {
@@ -171,7 +167,7 @@ DATAFLUX_INLINE result<std::optional<object_metadata>> rewrite_verb::parse(
   }
   const auto token = root.find("rewriteToken").text();
   const codec::json_value bytes = root.find("totalBytesRewritten");
-  const auto copied = detail::left_out(bytes) ? std::optional<std::uint64_t>(0) : bytes.uint64();
+  const auto copied = left_out(bytes) ? std::optional<std::uint64_t>(0) : bytes.uint64();
   if (!token || token->empty() || !copied) {
     return error{errc::internal, "the reply to a rewrite has no token to go on with"};
   }
@@ -196,12 +192,12 @@ DATAFLUX_INLINE bool rewrite_verb::is_ours(const request& r, const state&,
 DATAFLUX_INLINE result<std::string> patch_verb::prepare(const request& r, const call_id&) {
   codec::json_writer json;
   json.begin_object();
-  detail::patch_text(json, "contentType", r.content_type);
-  detail::patch_text(json, "contentEncoding", r.content_encoding);
-  detail::patch_text(json, "contentDisposition", r.content_disposition);
-  detail::patch_text(json, "contentLanguage", r.content_language);
-  detail::patch_text(json, "cacheControl", r.cache_control);
-  detail::append_time(json, "customTime", r.custom_time);
+  patch_text(json, "contentType", r.content_type);
+  patch_text(json, "contentEncoding", r.content_encoding);
+  patch_text(json, "contentDisposition", r.content_disposition);
+  patch_text(json, "contentLanguage", r.content_language);
+  patch_text(json, "cacheControl", r.cache_control);
+  append_time(json, "customTime", r.custom_time);
   if (!r.metadata.empty()) {
     json.key("metadata").begin_object();
     for (const auto& [key, value] : r.metadata) {
@@ -216,19 +212,19 @@ DATAFLUX_INLINE result<std::string> patch_verb::prepare(const request& r, const 
 
 DATAFLUX_INLINE void patch_verb::build(const call_context& context, const request& r,
                                        const state& body, http::request& out) {
-  detail::begin(context, http::method::patch, out);
-  detail::target_writer target{out};
+  begin(context, http::method::patch, out);
+  target_writer target{out};
   target.json_path(context.endpoint.json_buckets(), r.bucket, r.object)
       .raw("prettyPrint=false")
       .raw("projection=noAcl")
       .generation(r.generation)
       .conditions(r.conditions);
-  detail::bill_json(context, target, out);
-  detail::send_json(body, out);
+  bill_json(context, target, out);
+  send_json(body, out);
 }
 
 DATAFLUX_INLINE result<object_metadata> patch_verb::parse(const request& r, const state&,
-                                                          const whole_reply& reply) {
+                                                          const service::whole_reply& reply) {
   return parse_object_resource(reply, r.bucket, r.object);
 }
 
@@ -246,9 +242,8 @@ DATAFLUX_INLINE bool patch_verb::is_ours(const request& r, const state&,
          same(r.content_language, found.content_language) &&
          same(r.cache_control, found.cache_control) &&
          (!r.custom_time || r.custom_time == found.custom_time) &&
-         std::all_of(r.metadata.begin(), r.metadata.end(), [&](const auto& entry) {
-           return detail::has(found, entry.first, entry.second);
-         });
+         std::all_of(r.metadata.begin(), r.metadata.end(),
+                     [&](const auto& entry) { return has(found, entry.first, entry.second); });
 }
 
 /// One that is not there is for the service to tell.
@@ -260,4 +255,4 @@ DATAFLUX_INLINE bool patch_verb::pin(request& r, const object_metadata* object,
   return true;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

@@ -17,41 +17,41 @@
 #include <type_traits>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
-namespace detail {
+using dataflux::gcs::client_options;
 
 /// The verb of a request, the first in the list.
 template <class Request, class Verbs>
 struct verb_of;
 template <class Request, class First, class... Others>
-struct verb_of<Request, dataflux::detail::verb_list<First, Others...>>
+struct verb_of<Request, detail::verb_list<First, Others...>>
     : std::conditional_t<std::is_same_v<Request, typename First::request>,
                          std::type_identity<First>,
-                         verb_of<Request, dataflux::detail::verb_list<Others...>>> {};
+                         verb_of<Request, detail::verb_list<Others...>>> {};
 template <class Request>
-struct verb_of<Request, dataflux::detail::verb_list<>> {};
+struct verb_of<Request, detail::verb_list<>> {};
 
 /// Holds client::begin() of each verb, so that the compiled library has them.
 template <class... Verbs>
-struct compiled_verbs<dataflux::detail::verb_list<Verbs...>> {
+struct compiled_verbs<detail::verb_list<Verbs...>> {
   template <class Verb>
   static auto begin_of() noexcept {
     if constexpr (std::is_same_v<Verb, read_verb>) {
       return nullptr;  // has a sink
     } else {
-      return &client::begin<typename Verb::request>;
+      return &dataflux::gcs::client::begin<typename Verb::request>;
     }
   }
   static auto all() noexcept { return std::make_tuple(begin_of<Verbs>()...); }
 };
 
-using service::detail::client_core;
+using service::client_core;
 
 /// Where to go, and as whom.
 struct destination {
   gcs::endpoint where;
-  auth::credentials_ptr credentials{};
+  credentials_ptr credentials{};
 };
 
 inline result<destination> at_emulator(std::string_view host, const client_options& o) {
@@ -65,13 +65,12 @@ inline result<destination> at_emulator(std::string_view host, const client_optio
                      "network"};
   }
   const bool as_somebody = o.tokens_to_emulator && o.credentials;
-  return destination{std::move(*where),
-                     as_somebody ? o.credentials : auth::make_anonymous_credentials()};
+  return destination{std::move(*where), as_somebody ? o.credentials : make_anonymous_credentials()};
 }
 
 /// As auth/credentials.hpp checks those that it finds.
 inline result<void> check_universe(const client_options& o) {
-  const auth::credentials_facts& facts = o.credentials->facts();
+  const credentials_facts& facts = o.credentials->facts();
   if (o.universe_domain.empty() || o.credentials->anonymous() ||
       facts.universe_domain == o.universe_domain) {
     return {};
@@ -95,25 +94,25 @@ inline result<destination> find_destination(const client_options& o) {
     if (auto fits = check_universe(o); !fits) return std::move(fits).error();
     return destination{std::move(*where), o.credentials};
   }
-  auto found = auth::find_default_credentials(
+  auto found = find_default_credentials(
       {.quota_project = o.quota_project, .universe_domain = o.universe_domain});
   if (!found) return std::move(found).error();
   return destination{std::move(*where), std::move(found->credentials)};
 }
 
 /// The one that is asked for, else the one that the credentials say.
-inline std::string quota_project_of(const client_options& o, const auth::credentials_ptr& c) {
+inline std::string quota_project_of(const client_options& o, const credentials_ptr& c) {
   if (!o.quota_project.empty() || !c) return o.quota_project;
   return c->facts().quota_project;
 }
 
 /// The one of the credentials, else the one whose quota is used.
-inline std::string project_of(const client_options& o, const auth::credentials_ptr& c) {
+inline std::string project_of(const client_options& o, const credentials_ptr& c) {
   return c && !c->facts().project.empty() ? c->facts().project : quota_project_of(o, c);
 }
 
 /// What goes into header fields: each request would fail otherwise.
-inline result<void> check_fields(const client_options& o, const auth::credentials_ptr& c) {
+inline result<void> check_fields(const client_options& o, const credentials_ptr& c) {
   for (const auto& [name, value] :
        {std::pair{"user_agent", o.user_agent}, std::pair{"user_project", o.user_project},
         std::pair{"quota_project", quota_project_of(o, c)}}) {
@@ -126,12 +125,12 @@ inline result<void> check_fields(const client_options& o, const auth::credential
   return {};
 }
 
-inline service::detail::call_options call_options_of(client_options given) {
+inline service::call_options call_options_of(client_options given) {
   using o = client_options;
   const client_options all =
-      dataflux::detail::with_defaults<&o::stall_timeout, &o::least_throughput,
-                                      &o::throughput_window, &o::first_byte_timeout,
-                                      &o::complete_timeout, &o::connect_timeout>(std::move(given));
+      detail::with_defaults<&o::stall_timeout, &o::least_throughput, &o::throughput_window,
+                            &o::first_byte_timeout, &o::complete_timeout, &o::connect_timeout>(
+          std::move(given));
   return {.retry = all.retry,
           .connect_timeout = all.connect_timeout,
           .first_byte_timeout = all.first_byte_timeout,
@@ -175,25 +174,28 @@ inline result<void> takes_tokens(const client_core& core) {
   return {};
 }
 
-}  // namespace detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs
 
-DATAFLUX_INLINE client::client(ref<service::detail::client_core> core) noexcept
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+DATAFLUX_INLINE client::client(detail::ref<detail::service::client_core> core) noexcept
     : core_(std::move(core)) {}
 
 DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options options) {
-  auto where = detail::find_destination(options);
+  auto where = detail::gcs::find_destination(options);
   if (!where) return std::move(where).error();
-  if (auto good = detail::check_fields(options, where->credentials); !good) {
+  if (auto good = detail::gcs::check_fields(options, where->credentials); !good) {
     return std::move(good).error();
   }
-  std::shared_ptr<http::transport> transport = std::exchange(options.shared_transport, nullptr);
+  std::shared_ptr<detail::http::transport> transport =
+      std::exchange(options.shared_transport, nullptr);
   if (transport == nullptr) {
-    auto made = http::curl_transport::create(options.transport);
+    auto made = curl_transport::create(options.transport);
     if (!made) return std::move(made).error();
     transport = std::move(*made);
   }
   return std::shared_ptr<client>(
-      new client(detail::make_core(options, *std::move(where), std::move(transport))));
+      new client(detail::gcs::make_core(options, *std::move(where), std::move(transport))));
 }
 
 DATAFLUX_INLINE client::~client() {
@@ -203,7 +205,7 @@ DATAFLUX_INLINE client::~client() {
   }
   // The transport must not end on one of its own threads, where a task that is still posted may
   // hold the last reference to the core.
-  const auto end = [](detail::client_core& core) {
+  const auto end = [](detail::service::client_core& core) {
     core.close();
     core.end_transport();
   };
@@ -212,24 +214,24 @@ DATAFLUX_INLINE client::~client() {
     return;
   }
   // Without a thread that may wait, or memory for the step, it is leaked.
-  static_cast<void>(dataflux::detail::try_file_step([core = core_.leak(), end] {
+  static_cast<void>(detail::try_file_step([core = core_.leak(), end] {
     end(*core);
-    static_cast<void>(ref<detail::client_core>::adopt(core));
+    static_cast<void>(detail::ref<detail::service::client_core>::adopt(core));
   }));
 }
 
-DATAFLUX_INLINE const gcs::endpoint& client::endpoint() const noexcept {
-  return detail::dialect_of(*core_).endpoint();
+DATAFLUX_INLINE const detail::gcs::endpoint& client::endpoint() const noexcept {
+  return detail::gcs::dialect_of(*core_).endpoint();
 }
 DATAFLUX_INLINE const counters& client::totals() const noexcept { return core_->totals; }
 DATAFLUX_INLINE client_snapshot client::snapshot() const { return core_->look(); }
-DATAFLUX_INLINE result<void> client::set_token(const auth::access_token& token) {
-  if (auto good = detail::takes_tokens(*core_); !good) return good;
-  return detail::tokens_of(*core_).set_token(token);
+DATAFLUX_INLINE result<void> client::set_token(const access_token& token) {
+  if (auto good = detail::gcs::takes_tokens(*core_); !good) return good;
+  return detail::gcs::tokens_of(*core_).set_token(token);
 }
 DATAFLUX_INLINE result<void> client::fail_token(const error& why) {
-  if (auto good = detail::takes_tokens(*core_); !good) return good;
-  return detail::tokens_of(*core_).fail_token(why);
+  if (auto good = detail::gcs::takes_tokens(*core_); !good) return good;
+  return detail::gcs::tokens_of(*core_).fail_token(why);
 }
 DATAFLUX_INLINE store_traits client::traits() const noexcept { return {}; }
 DATAFLUX_INLINE scheduler& client::executor() noexcept {
@@ -238,12 +240,12 @@ DATAFLUX_INLINE scheduler& client::executor() noexcept {
 
 DATAFLUX_INLINE void client::start(const read_request& request, byte_sink& sink,
                                    completion<read_summary> done) {
-  detail::read_call<read_verb>::start(core_, request, sink, std::move(done));
+  detail::gcs::read_call<detail::gcs::read_verb>::start(core_, request, sink, std::move(done));
 }
 template <class Request>
 void client::begin(const Request& request, completion<typename Request::value> done) {
-  using verb = typename detail::verb_of<Request, verbs>::type;
-  detail::verb_call<verb>::start(core_, request, std::move(done));
+  using verb = typename detail::gcs::verb_of<Request, detail::gcs::verbs>::type;
+  detail::gcs::verb_call<verb>::start(core_, request, std::move(done));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

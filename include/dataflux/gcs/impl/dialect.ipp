@@ -11,9 +11,7 @@
 #include <iterator>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 inline constexpr auto verb_names = [] {
   std::array<std::string_view, std::size(repeat_rules)> names{};
@@ -39,10 +37,8 @@ inline void add_api_client(const call_id& id, http::header_list& headers) {
   headers.add("x-goog-api-client", std::string_view{text, sizeof text});
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE std::span<const std::string_view> dialect::verbs() const noexcept {
-  return detail::verb_names;
+  return verb_names;
 }
 
 DATAFLUX_INLINE bool dialect::trusts(const http::request& request) const noexcept {
@@ -50,15 +46,16 @@ DATAFLUX_INLINE bool dialect::trusts(const http::request& request) const noexcep
 }
 
 DATAFLUX_INLINE void dialect::add_fields(const call_id& id, http::header_list& headers) const {
-  detail::add_api_client(id, headers);
+  add_api_client(id, headers);
 }
 
-DATAFLUX_INLINE void dialect::gather_facts(const http::reply_head& head, reply_facts& out) const {
+DATAFLUX_INLINE void dialect::gather_facts(const http::reply_head& head,
+                                           service::reply_facts& out) const {
   gcs::gather_facts(head, out);
 }
 
-DATAFLUX_INLINE error dialect::parse_error(const call_identity& call, const reply_facts& facts,
-                                           bytes_view body,
+DATAFLUX_INLINE error dialect::parse_error(const service::call_identity& call,
+                                           const service::reply_facts& facts, bytes_view body,
                                            std::span<const std::string_view> secrets) const {
   return gcs::parse_error(call, facts, body, secrets);
 }
@@ -67,17 +64,16 @@ DATAFLUX_INLINE std::string dialect::not_the_service(std::string_view what) cons
   return gcs::not_the_service(what);
 }
 
-DATAFLUX_INLINE void dialect::look(ref<service::detail::client_core> core, const stat_request& at,
+DATAFLUX_INLINE void dialect::look(ref<service::client_core> core, const stat_request& at,
                                    object_store::completion<service::looked_object> done,
                                    scheduler& executor) const {
-  detail::verb_call<look_verb>::start(std::move(core), at, std::move(done), &executor);
+  verb_call<look_verb>::start(std::move(core), at, std::move(done), &executor);
 }
 
-DATAFLUX_INLINE void dialect::remove(ref<service::detail::client_core> core,
-                                     const remove_request& what,
+DATAFLUX_INLINE void dialect::remove(ref<service::client_core> core, const remove_request& what,
                                      object_store::completion<void> done,
                                      scheduler& executor) const {
-  detail::verb_call<remove_verb>::start(std::move(core), what, std::move(done), &executor);
+  verb_call<remove_verb>::start(std::move(core), what, std::move(done), &executor);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

@@ -4,17 +4,13 @@
 
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 inline bool drop_suffix(std::string_view& text, std::string_view suffix) noexcept {
   if (!text.ends_with(suffix)) return false;
   text.remove_suffix(suffix.size());
   return true;
 }
-
-}  // namespace detail
 
 DATAFLUX_INLINE endpoint::endpoint(http::origin origin, std::string_view base, bool is_emulator)
     : origin_(std::make_shared<const http::origin>(std::move(origin))),
@@ -45,10 +41,10 @@ DATAFLUX_INLINE result<endpoint> endpoint::make(std::string_view text, bool is_e
   }
   // An environment's proxy knows nothing of this machine.
   url->origin.direct = is_emulator && url->origin.is_loopback();
-  while (detail::drop_suffix(base, "/")) {
+  while (drop_suffix(base, "/")) {
   }
-  if (detail::drop_suffix(base, "/storage/v1")) {
-    while (detail::drop_suffix(base, "/")) {
+  if (drop_suffix(base, "/storage/v1")) {
+    while (drop_suffix(base, "/")) {
     }
   }
   return endpoint{std::move(url->origin), base, is_emulator};
@@ -75,4 +71,4 @@ DATAFLUX_INLINE std::string endpoint::to_string() const {
   return origin_->to_string().append(base);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

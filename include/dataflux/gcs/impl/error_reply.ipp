@@ -13,9 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// What a body says, whatever its form.
 struct service_words {
@@ -76,17 +74,17 @@ inline service_words words_of_page(std::string_view page) {
   service_words words;
   words.web_page = true;
   constexpr std::string_view open{"<title>"};
-  const std::size_t start = find_ignoring_case(page, open);
+  const std::size_t start = service::find_ignoring_case(page, open);
   if (start != std::string_view::npos) {
     const std::string_view title = page.substr(start + open.size());
-    const std::size_t end = find_ignoring_case(title, "</title>");
-    if (end != std::string_view::npos) words.message = trim(title.substr(0, end));
+    const std::size_t end = service::find_ignoring_case(title, "</title>");
+    if (end != std::string_view::npos) words.message = service::trim(title.substr(0, end));
   }
   return words;
 }
 
-inline service_words read_words(const reply_facts& facts, bytes_view body) {
-  const std::string_view text = trim(as_text(body));
+inline service_words read_words(const service::reply_facts& facts, bytes_view body) {
+  const std::string_view text = service::trim(as_text(body));
   if (text.empty()) return {};
   if (!facts.content_encoding.empty() &&
       !http::equals_ignoring_case(facts.content_encoding, "identity")) {
@@ -103,7 +101,7 @@ inline service_words read_words(const reply_facts& facts, bytes_view body) {
 }
 
 inline bool contains(std::string_view text, std::string_view part) noexcept {
-  return find_ignoring_case(text, part) != std::string_view::npos;
+  return service::find_ignoring_case(text, part) != std::string_view::npos;
 }
 
 /// The code that an XML reason stands for; errc::ok when it tells nothing.
@@ -140,7 +138,8 @@ inline errc code_of_reason(std::string_view reason) noexcept {
 }
 
 /// JSON has no reason of its own for a checksum that the service refused.
-inline bool is_checksum_refusal(const reply_facts& facts, const service_words& words) noexcept {
+inline bool is_checksum_refusal(const service::reply_facts& facts,
+                                const service_words& words) noexcept {
   if (facts.status != 400 && facts.status != 412) return false;
   const bool names_one = contains(words.message, "crc32c") || contains(words.message, "md5");
   return names_one && (contains(words.message, "match") || contains(words.message, "calculated"));
@@ -148,12 +147,12 @@ inline bool is_checksum_refusal(const reply_facts& facts, const service_words& w
 
 /// What answers is no Google Cloud Storage, unless it is the service's front end in an outage. A
 /// page with the service's id of the request is its own.
-inline bool is_strange(const reply_facts& facts, const service_words& words) noexcept {
+inline bool is_strange(const service::reply_facts& facts, const service_words& words) noexcept {
   if (facts.status >= 500 || facts.status == 408 || facts.status == 429) return false;
   return (words.web_page && facts.request_id.empty()) || !facts.stranger.empty();
 }
 
-inline errc decide_code(const call_identity& call, const reply_facts& facts,
+inline errc decide_code(const service::call_identity& call, const service::reply_facts& facts,
                         const service_words& words) noexcept {
   if (is_strange(facts, words)) return errc::internal;
   const errc by_reason = words.xml ? code_of_reason(words.reason) : errc::ok;
@@ -168,7 +167,7 @@ inline errc decide_code(const call_identity& call, const reply_facts& facts,
   return errc_from_http_status(facts.status);
 }
 
-inline bool may_succeed_later(const reply_facts& facts, std::string_view reason,
+inline bool may_succeed_later(const service::reply_facts& facts, std::string_view reason,
                               errc code) noexcept {
   if (facts.ok()) return code == errc::unavailable || code == errc::resource_exhausted;
   const http::reply_class kind = http::classify(facts.status, reason);
@@ -190,18 +189,19 @@ inline std::string_view permission_in(std::string_view message) noexcept {
   return {};
 }
 
-inline bool is_missing_bucket(const call_identity& call, const service_words& words) noexcept {
+inline bool is_missing_bucket(const service::call_identity& call,
+                              const service_words& words) noexcept {
   return words.reason == "NoSuchBucket" || call.object.empty() ||
          contains(words.message, "bucket does not exist");
 }
 
 /// The source that is not found, of a call that makes an object of others; else the call itself.
-inline call_identity find_missing(const call_identity& call, errc code,
-                                  const service_words& words) noexcept {
+inline service::call_identity find_missing(const service::call_identity& call, errc code,
+                                           const service_words& words) noexcept {
   if (code != errc::not_found || call.source_bucket.empty() || is_missing_bucket(call, words)) {
     return call;
   }
-  call_identity missing = call;
+  service::call_identity missing = call;
   missing.bucket = call.source_bucket;
   if (!call.source.empty()) {
     missing.object = call.source;
@@ -209,7 +209,7 @@ inline call_identity find_missing(const call_identity& call, errc code,
     return missing;
   }
   constexpr std::string_view named{"No such object: "};
-  std::string_view text = trim(words.message);
+  std::string_view text = service::trim(words.message);
   if (!text.starts_with(named)) return call;
   text.remove_prefix(named.size());
   if (!text.starts_with(missing.bucket)) return call;
@@ -219,7 +219,8 @@ inline call_identity find_missing(const call_identity& call, errc code,
   return missing;
 }
 
-inline std::string advice_for_missing(const call_identity& call, const service_words& words) {
+inline std::string advice_for_missing(const service::call_identity& call,
+                                      const service_words& words) {
   if (call.session) {
     return "the upload session is over: it was finished, cancelled or older than a week; begin a "
            "new one";
@@ -251,8 +252,8 @@ inline bool only_reads(std::string_view verb) {
   return verb.ends_with(".get") || verb.ends_with(".media") || verb.ends_with(".list");
 }
 
-inline std::string advice(const call_identity& call, const reply_facts& facts, errc code,
-                          const service_words& words) {
+inline std::string advice(const service::call_identity& call, const service::reply_facts& facts,
+                          errc code, const service_words& words) {
   if (is_strange(facts, words)) {
     return not_the_service(words.web_page ? "a web page answered"
                                           : std::string{facts.stranger} + " answered");
@@ -293,7 +294,7 @@ inline std::string advice(const call_identity& call, const reply_facts& facts, e
 
 /// An envelope has no other member, so that the first one tells.
 inline bool is_error_document(bytes_view body) {
-  std::string_view text = trim(as_text(body));
+  std::string_view text = service::trim(as_text(body));
   if (text.empty()) return false;
   if (text.front() == '<') return codec::parse_xml_error(body).has_value();
   if (text.front() != '{') return false;
@@ -301,8 +302,6 @@ inline bool is_error_document(bytes_view body) {
   return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()))
       .starts_with("\"error\"");
 }
-
-}  // namespace detail
 
 DATAFLUX_INLINE std::string not_the_service(std::string_view what) {
   return std::string{"this does not look like Google Cloud Storage: "}.append(what).append(
@@ -315,13 +314,14 @@ DATAFLUX_INLINE error cut_or_garbled() {
           .with_retryable(true));
 }
 
-DATAFLUX_INLINE result<void> check_document(const whole_reply& reply, const call_identity& call) {
+DATAFLUX_INLINE result<void> check_document(const service::whole_reply& reply,
+                                            const service::call_identity& call) {
   const std::string_view start = as_text(reply.body);
   const bool resource = start.starts_with("{\"") && !start.starts_with("{\"error\"");
   if (resource && reply.facts.stranger.empty()) return {};  // nearly always
   if (is_web_page(reply.facts, reply.body)) return parse_error(call, reply.facts, reply.body);
-  if (detail::is_error_document(reply.body)) {
-    const bool json = detail::trim(as_text(reply.body)).front() == '{';
+  if (is_error_document(reply.body)) {
+    const bool json = service::trim(as_text(reply.body)).front() == '{';
     if (json && !codec::json_document::parse(reply.body)) return cut_or_garbled();
     return parse_error(call, reply.facts, reply.body);
   }
@@ -329,41 +329,42 @@ DATAFLUX_INLINE result<void> check_document(const whole_reply& reply, const call
   return error{errc::internal, not_the_service(std::string{reply.facts.stranger} + " answered")};
 }
 
-DATAFLUX_INLINE bool is_web_page(const reply_facts& facts, bytes_view body) noexcept {
-  const std::string_view text = detail::trim(as_text(body));
-  if (detail::starts_with_ignoring_case(text, "<!doctype html") ||
-      detail::starts_with_ignoring_case(text, "<html")) {
+DATAFLUX_INLINE bool is_web_page(const service::reply_facts& facts, bytes_view body) noexcept {
+  const std::string_view text = service::trim(as_text(body));
+  if (service::starts_with_ignoring_case(text, "<!doctype html") ||
+      service::starts_with_ignoring_case(text, "<html")) {
     return true;
   }
   // The service sends plain-text errors as text/html, too: the type alone says nothing.
-  return detail::starts_with_ignoring_case(facts.content_type, "text/html") &&
+  return service::starts_with_ignoring_case(facts.content_type, "text/html") &&
          text.starts_with('<') && !text.starts_with("<?xml") && !text.starts_with("<Error");
 }
 
-DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& facts,
-                                  bytes_view body, std::span<const std::string_view> secrets) {
-  detail::service_words words = detail::read_words(facts, body);
+DATAFLUX_INLINE error parse_error(const service::call_identity& call,
+                                  const service::reply_facts& facts, bytes_view body,
+                                  std::span<const std::string_view> secrets) {
+  service_words words = read_words(facts, body);
   words.message = codec::without_secrets(std::move(words.message), secrets);
   words.reason = codec::without_secrets(std::move(words.reason), secrets);
   const std::string request_id = codec::without_secrets(facts.request_id, secrets);
-  const errc code = detail::decide_code(call, facts, words);
-  std::string message = printable_text(words.message);
+  const errc code = gcs::decide_code(call, facts, words);
+  std::string message = service::printable_text(words.message);
   if (message.empty()) message = "HTTP " + std::to_string(facts.status) + " without a word";
-  const call_identity about = detail::find_missing(call, code, words);
-  const std::string advice = detail::advice(about, facts, code, words);
+  const service::call_identity about = find_missing(call, code, words);
+  const std::string advice = gcs::advice(about, facts, code, words);
   if (!advice.empty()) message.append(" (").append(advice).append(")");
 
   error e{code, std::move(message)};
   e.with_http_status(facts.status).with_verb(about.verb).with_bucket(about.bucket);
   e.with_object(about.object).with_generation(about.generation);
-  e.with_reason(printable_text(words.reason, 200));
-  e.with_request_id(printable_text(request_id, 200));
+  e.with_reason(service::printable_text(words.reason, 200));
+  e.with_request_id(service::printable_text(request_id, 200));
   const bool between = !about.source_bucket.empty() && about.source_bucket != about.bucket;
   e.with_bucket_missing(code == errc::not_found && !about.session && !about.bucket.empty() &&
-                        !between && detail::is_missing_bucket(about, words));
-  e.with_retryable(detail::may_succeed_later(facts, words.reason, code))
+                        !between && is_missing_bucket(about, words));
+  e.with_retryable(may_succeed_later(facts, words.reason, code))
       .with_retry_after(facts.retry_after);
   return e;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

@@ -8,20 +8,16 @@
 #include <algorithm>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// One field of a head; of those that are repeated the first counts.
 inline void take_fact(std::string_view name, std::string_view value, service::reply_facts& out) {
-  const auto is = [name](std::string_view known) {
-    return http::detail::same_letters(name, known);
-  };
+  const auto is = [name](std::string_view known) { return http::same_letters(name, known); };
   const auto first = [value](std::string& text) {
     if (text.empty()) text = value;
   };
   const auto number = [value](std::int64_t& known) {
-    if (known == 0) known = http::detail::parse_decimal<std::int64_t>(value).value_or(0);
+    if (known == 0) known = http::parse_decimal<std::int64_t>(value).value_or(0);
   };
   switch (name.size()) {
     case 4:
@@ -30,7 +26,7 @@ inline void take_fact(std::string_view name, std::string_view value, service::re
       return;
     case 11:
       if (!is("retry-after")) return;
-      if (const auto wait = http::detail::parse_decimal(value)) {
+      if (const auto wait = http::parse_decimal(value)) {
         out.retry_after = std::chrono::seconds{std::min<std::uint64_t>(*wait, 3600)};
       }
       return;
@@ -55,8 +51,6 @@ inline void take_fact(std::string_view name, std::string_view value, service::re
   }
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE void gather_facts(const http::reply_head& head, service::reply_facts& out) {
   for (std::string* text : {&out.content_type, &out.content_encoding, &out.request_id, &out.etag,
                             &out.redirect, &out.date}) {
@@ -66,14 +60,14 @@ DATAFLUX_INLINE void gather_facts(const http::reply_head& head, service::reply_f
   out.stranger = {};
   out.retry_after = {};
   out.generation = out.metageneration = 0;
-  for (const auto& field : head.fields()) detail::take_fact(field.name, field.value, out);
+  for (const auto& field : head.fields()) take_fact(field.name, field.value, out);
   if (out.status >= 300 && out.status <= 399) {
     std::string location{head.find("location").value_or(std::string_view{})};
-    out.redirect = service::detail::origin_in(location);
+    out.redirect = service::origin_in(location);
   }
   out.crc32c = std::optional<std::uint32_t>{};
   if (!head.find("x-goog-hash")) return;
   out.crc32c = parse_goog_hash(head).transform([](goog_hash h) { return h.crc32c; });
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

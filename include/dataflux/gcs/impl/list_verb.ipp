@@ -2,7 +2,7 @@
 
 #include <dataflux/codec/detail/base64.hpp>
 #include <dataflux/codec/detail/object_list.hpp>
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/list_verb.hpp>
 #include <dataflux/gcs/detail/target.hpp>
@@ -14,9 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// Takes a page into columns. Only the first fault is kept: a visitor cannot stop the pass, and
 /// what comes behind a fault does not matter.
@@ -68,7 +66,11 @@ class page_reader : public codec::object_list_visitor {
   void check(bool holds, std::string_view what, std::string_view name, std::string_view rule) {
     if (holds || fault_) return;
     std::string message{"a page of the listing broke its contract: "};
-    message.append(what).append(" '").append(printable_text(name, 200)).append("' ").append(rule);
+    message.append(what)
+        .append(" '")
+        .append(service::printable_text(name, 200))
+        .append("' ")
+        .append(rule);
     fault_ = error{errc::internal, std::move(message)};
   }
 
@@ -96,8 +98,8 @@ class extra_page_reader final : public page_reader {
                          .storage_class = item.storage_class,
                          .metadata = item.metadata};
     take_md5(item, extras.md5);
-    extras.created = codec::parse_rfc3339(item.time_created);
-    extras.updated = codec::parse_rfc3339(item.updated);
+    extras.created = parse_timestamp(item.time_created);
+    extras.updated = parse_timestamp(item.updated);
     page_.objects.append({item.name, item.size, item.generation, item.crc32c}, extras);
   }
 
@@ -147,28 +149,26 @@ inline codec::object_fields members_of(extra_columns extra) noexcept {
 }
 
 template <class Reader>
-result<list_page> read_list_page(const list_page_request& r, const whole_reply& reply) {
+result<list_page> read_list_page(const list_page_request& r, const service::whole_reply& reply) {
   list_page page{.objects = object_columns{r.extra}};
   page.objects.reserve(r.max_results == 0 ? greatest_page : r.max_results);
   Reader reader{r, page};
   auto end = codec::parse_object_list(reply.body, reply.capacity, members_of(r.extra), reader);
   if (!end) return std::move(end).error();
   page.next_page_token = std::move(end->next_page_token);
-  page.served = time_of(reply.facts);
+  page.served = service::time_of(reply.facts);
   if (page.objects.size() < greatest_page / 2) page.objects.shrink_to_fit();
   if (auto fault = reader.finish()) return *std::move(fault);
   return page;
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE void list_verb::build(const call_context& context, const request& r, const state&,
                                       http::request& out) {
-  detail::begin(context, http::method::get, out);
-  detail::target_writer target{out};
+  begin(context, http::method::get, out);
+  target_writer target{out};
   target.json_path(context.endpoint.json_buckets(), r.bucket).raw("prettyPrint=false");
-  detail::add_projection(target, r.extra);
-  target.number("maxResults", r.max_results == 0 ? detail::greatest_page : r.max_results)
+  add_projection(target, r.extra);
+  target.number("maxResults", r.max_results == 0 ? greatest_page : r.max_results)
       .optional_text("prefix", r.prefix)
       .optional_text("delimiter", r.delimiter)
       .optional_text("startOffset", r.start_offset)
@@ -177,15 +177,14 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
   target.optional_text("matchGlob", r.match_glob);
   if (r.versions) target.raw("versions=true");
   target.optional_text("pageToken", r.page_token);
-  detail::bill_json(context, target, out);
+  bill_json(context, target, out);
 }
 
 DATAFLUX_INLINE result<list_page> list_verb::parse(const request& r, const state&,
-                                                   const whole_reply& reply) {
+                                                   const service::whole_reply& reply) {
   if (auto fit = check_document(reply, identity(r)); !fit) return std::move(fit).error();
-  return r.extra == extra_columns::none
-             ? detail::read_list_page<detail::page_reader>(r, reply)
-             : detail::read_list_page<detail::extra_page_reader>(r, reply);
+  return r.extra == extra_columns::none ? read_list_page<page_reader>(r, reply)
+                                        : read_list_page<extra_page_reader>(r, reply);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

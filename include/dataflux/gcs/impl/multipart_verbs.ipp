@@ -11,9 +11,7 @@
 
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// Method, path and payer of every call about one object of the XML API.
 template <class Request>
@@ -27,7 +25,8 @@ target_writer begin_xml(const call_context& context, http::method method, const 
 }
 
 /// The error of a document that is not the expected one: what it is says more than what it lacks.
-inline error wrong_document(const call_identity& call, const whole_reply& reply, error found) {
+inline error wrong_document(const service::call_identity& call, const service::whole_reply& reply,
+                            error found) {
   auto fit = check_document(reply, call);
   return fit ? std::move(found) : std::move(fit).error();
 }
@@ -38,27 +37,25 @@ inline error broken_listing(std::string_view what) {
   return {errc::internal, std::string{"a page of the listing broke its contract: "}.append(what)};
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE result<std::string> multipart_initiate_verb::prepare(const request& r,
                                                                      const call_id& id) {
-  return detail::mark_of(id, r.attributes);
+  return mark_of(id, r.attributes);
 }
 
 DATAFLUX_INLINE void multipart_initiate_verb::build(const call_context& context, const request& r,
                                                     const state& mark, http::request& out) {
-  detail::begin_xml(context, http::method::post, r, out).raw("uploads");
+  begin_xml(context, http::method::post, r, out).raw("uploads");
   const object_attributes& a = r.attributes;
   const auto add = [&out](std::string_view name, std::string_view value) {
     if (!value.empty()) out.headers.add(name, value);
   };
-  add("Content-Type", detail::content_type_of(a));
+  add("Content-Type", content_type_of(a));
   add("Content-Encoding", a.content_encoding);
   add("Cache-Control", a.cache_control);
   add("Content-Disposition", a.content_disposition);
   add("Content-Language", a.content_language);
   add("x-goog-storage-class", a.storage_class);
-  if (a.custom_time) add("x-goog-custom-time", codec::format_rfc3339(*a.custom_time));
+  if (a.custom_time) add("x-goog-custom-time", to_string(*a.custom_time));
   add("x-goog-encryption-kms-key-name", a.kms_key_name);
   std::string name;
   for (const auto& [key, value] : a.metadata) {
@@ -68,32 +65,31 @@ DATAFLUX_INLINE void multipart_initiate_verb::build(const call_context& context,
   add(name.assign("x-goog-meta-").append(upload_mark_key), mark);
 }
 
-DATAFLUX_INLINE result<multipart_upload> multipart_initiate_verb::parse(const request& r,
-                                                                        const state& mark,
-                                                                        const whole_reply& reply) {
+DATAFLUX_INLINE result<multipart_upload> multipart_initiate_verb::parse(
+    const request& r, const state& mark, const service::whole_reply& reply) {
   auto id = codec::parse_initiate_result(reply.body);
-  if (!id) return detail::wrong_document(identity(r), reply, std::move(id.error()));
+  if (!id) return wrong_document(identity(r), reply, std::move(id.error()));
   return multipart_upload{*std::move(id), mark};
 }
 
 DATAFLUX_INLINE result<part_checksum> upload_part_verb::prepare(const request& r, const call_id&) {
-  return part_checksum{r.crc32c ? *r.crc32c : codec::crc32c(r.data)};
+  return part_checksum{r.crc32c ? *r.crc32c : crc32c(r.data)};
 }
 
 DATAFLUX_INLINE void upload_part_verb::build(const call_context& context, const request& r,
                                              const state& sum, http::request& out) {
-  detail::begin_xml(context, http::method::put, r, out)
+  begin_xml(context, http::method::put, r, out)
       .number("partNumber", r.part_number)
       .text("uploadId", r.upload_id);
   char hash[15];
   std::string_view{"crc32c="}.copy(hash, 7);
-  codec::encode_crc32c(sum.crc32c).view().copy(hash + 7, 8);
+  encode_crc32c(sum.crc32c).view().copy(hash + 7, 8);
   out.headers.add("x-goog-hash", std::string_view{hash, sizeof hash});
   out.body.append(r.data);
 }
 
 DATAFLUX_INLINE result<uploaded_part> upload_part_verb::parse(const request& r, const state& sum,
-                                                              const whole_reply& reply) {
+                                                              const service::whole_reply& reply) {
   if (auto fit = check_document(reply); !fit) return std::move(fit).error();
   if (reply.facts.etag.empty()) {
     return error{errc::internal,
@@ -123,19 +119,17 @@ DATAFLUX_INLINE result<complete_body> multipart_complete_verb::prepare(const req
 
 DATAFLUX_INLINE void multipart_complete_verb::build(const call_context& context, const request& r,
                                                     const state& body, http::request& out) {
-  detail::begin_xml(context, http::method::post, r, out).text("uploadId", r.upload_id);
+  begin_xml(context, http::method::post, r, out).text("uploadId", r.upload_id);
   out.headers.add("Content-Type", "application/xml");
   out.body.append(as_bytes(body.document));
 }
 
-DATAFLUX_INLINE result<object_metadata> multipart_complete_verb::parse(const request& r,
-                                                                       const state& body,
-                                                                       const whole_reply& reply) {
+DATAFLUX_INLINE result<object_metadata> multipart_complete_verb::parse(
+    const request& r, const state& body, const service::whole_reply& reply) {
   auto document = codec::parse_complete_result(reply.body);
   if (!document) {
     // A repeat is safe: it completes, or finds the upload gone, which on_repeat() sorts out.
-    return detail::wrong_document(identity(r), reply,
-                                  std::move(document.error().with_retryable(true)));
+    return wrong_document(identity(r), reply, std::move(document.error().with_retryable(true)));
   }
   if (!reply.facts.crc32c) {
     return std::move(error{reply.facts.crc32c.error()}.with_generation(reply.facts.generation));
@@ -157,11 +151,11 @@ DATAFLUX_INLINE result<object_metadata> multipart_complete_verb::parse(const req
 
 DATAFLUX_INLINE void multipart_abort_verb::build(const call_context& context, const request& r,
                                                  const state&, http::request& out) {
-  detail::begin_xml(context, http::method::del, r, out).text("uploadId", r.upload_id);
+  begin_xml(context, http::method::del, r, out).text("uploadId", r.upload_id);
 }
 
 DATAFLUX_INLINE result<void> multipart_abort_verb::parse(const request&, const state&,
-                                                         const whole_reply& reply) {
+                                                         const service::whole_reply& reply) {
   return check_document(reply);
 }
 
@@ -173,24 +167,23 @@ DATAFLUX_INLINE bool multipart_complete_verb::is_ours(const request& r, const st
 
 DATAFLUX_INLINE void list_parts_verb::build(const call_context& context, const request& r,
                                             const state&, http::request& out) {
-  auto target = detail::begin_xml(context, http::method::get, r, out);
+  auto target = begin_xml(context, http::method::get, r, out);
   target.text("uploadId", r.upload_id)
-      .number("max-parts", r.max_results == 0 ? detail::greatest_xml_page : r.max_results);
+      .number("max-parts", r.max_results == 0 ? greatest_xml_page : r.max_results);
   if (r.marker != 0) target.number("part-number-marker", r.marker);
 }
 
 DATAFLUX_INLINE result<part_page> list_parts_verb::parse(const request& r, const state&,
-                                                         const whole_reply& reply) {
+                                                         const service::whole_reply& reply) {
   auto listed = codec::parse_list_parts_result(reply.body);
   if (!listed) {
-    return detail::wrong_document(identity(r), reply,
-                                  std::move(listed.error().with_retryable(true)));
+    return wrong_document(identity(r), reply, std::move(listed.error().with_retryable(true)));
   }
   part_page page;
   std::uint32_t last = r.marker;
   for (codec::listed_part& part : listed->parts) {
     if (part.number <= last || part.number > greatest_part_number) {
-      return detail::broken_listing("part numbers do not ascend to 10,000 at most");
+      return broken_listing("part numbers do not ascend to 10,000 at most");
     }
     last = part.number;
     page.parts.push_back({part.number, part.size, std::move(part.etag), part.modified});
@@ -199,35 +192,34 @@ DATAFLUX_INLINE result<part_page> list_parts_verb::parse(const request& r, const
   page.next_marker = listed->next_marker != 0 ? listed->next_marker : last;
   // So that there is an end to it: as many pages as parts at most.
   if (page.next_marker <= r.marker || page.next_marker >= greatest_part_number) {
-    return detail::broken_listing("the page does not advance");
+    return broken_listing("the page does not advance");
   }
   return page;
 }
 
 DATAFLUX_INLINE void list_uploads_verb::build(const call_context& context, const request& r,
                                               const state&, http::request& out) {
-  detail::begin(context, http::method::get, out);
-  detail::bill_xml(context, out);
-  detail::target_writer target{out};
+  begin(context, http::method::get, out);
+  bill_xml(context, out);
+  target_writer target{out};
   target.bucket_path(context.endpoint.xml_buckets(), r.bucket)
       .raw("uploads")
-      .number("max-uploads", r.max_results == 0 ? detail::greatest_xml_page : r.max_results)
+      .number("max-uploads", r.max_results == 0 ? greatest_xml_page : r.max_results)
       .optional_text("prefix", r.prefix)
       .optional_text("key-marker", r.object_marker)
       .optional_text("upload-id-marker", r.upload_marker);
 }
 
 DATAFLUX_INLINE result<upload_page> list_uploads_verb::parse(const request& r, const state&,
-                                                             const whole_reply& reply) {
+                                                             const service::whole_reply& reply) {
   auto listed = codec::parse_list_uploads_result(reply.body);
   if (!listed) {
-    return detail::wrong_document(identity(r), reply,
-                                  std::move(listed.error().with_retryable(true)));
+    return wrong_document(identity(r), reply, std::move(listed.error().with_retryable(true)));
   }
   upload_page page;
   for (codec::listed_upload& upload : listed->uploads) {
     if (!upload.key.starts_with(r.prefix)) {
-      return detail::broken_listing("an upload lacks the prefix asked for");
+      return broken_listing("an upload lacks the prefix asked for");
     }
     page.uploads.push_back({std::move(upload.key), std::move(upload.upload_id),
                             std::move(upload.storage_class), upload.initiated});
@@ -237,16 +229,15 @@ DATAFLUX_INLINE result<upload_page> list_uploads_verb::parse(const request& r, c
   page.next_upload_marker = std::move(listed->next_upload_id_marker);
   if (page.next_object_marker.empty() ||
       (page.next_object_marker == r.object_marker && page.next_upload_marker == r.upload_marker)) {
-    return detail::broken_listing("the page does not advance");
+    return broken_listing("the page does not advance");
   }
   return page;
 }
 
-DATAFLUX_INLINE codec::crc32c_accumulator combined_parts(
-    std::span<const uploaded_part> parts) noexcept {
-  codec::crc32c_accumulator whole;
+DATAFLUX_INLINE crc32c_accumulator combined_parts(std::span<const uploaded_part> parts) noexcept {
+  crc32c_accumulator whole;
   for (const uploaded_part& part : parts) whole.append({part.crc32c, part.size});
   return whole;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

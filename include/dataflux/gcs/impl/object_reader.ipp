@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 static_assert(object_members.size() <= 32);
 
@@ -42,8 +42,7 @@ inline bool is_key(std::string_view known, std::string_view key) noexcept {
   if (known.size() != size) return false;
   if (size < 8) return known == key;
   const auto same = [&](std::size_t at) {
-    return codec::detail::load_eight(known.data() + at) ==
-           codec::detail::load_eight(key.data() + at);
+    return codec::load_eight(known.data() + at) == codec::load_eight(key.data() + at);
   };
   for (std::size_t at = 0; at + 8 < size; at += 8) {
     if (!same(at)) return false;
@@ -90,10 +89,10 @@ void object_reader::take(const object_member& member, const Value& value) {
       }
       return fits;
     } else if constexpr (std::is_same_v<target, std::optional<timestamp>>) {
-      out = codec::parse_rfc3339(value.text().value_or(std::string_view{}));
+      out = parse_timestamp(value.text().value_or(std::string_view{}));
       return out.has_value();
     } else if constexpr (std::is_same_v<target, std::optional<std::uint32_t>>) {
-      out = codec::decode_crc32c(value.text().value_or(std::string_view{}));
+      out = decode_crc32c(value.text().value_or(std::string_view{}));
       return out.has_value();
     } else {
       return value.kind() == codec::json_kind::object;  // its entries come one by one
@@ -158,4 +157,4 @@ DATAFLUX_INLINE std::string_view object_reader::fault() const noexcept {
   return fault_;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

@@ -9,9 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// What was read is about the object asked for, and whole.
 inline result<void> check_resource(std::string_view fault, object_metadata& out,
@@ -23,13 +21,11 @@ inline result<void> check_resource(std::string_view fault, object_metadata& out,
   if (out.bucket.empty()) out.bucket = bucket;
   if (out.name == object && out.bucket == bucket) return {};
   return error{errc::internal, "the reply is about another object: 'gs://" +
-                                   printable_text(out.bucket, 250) + "/" +
-                                   printable_text(out.name) + "'"};
+                                   service::printable_text(out.bucket, 250) + "/" +
+                                   service::printable_text(out.name) + "'"};
 }
 
-}  // namespace detail
-
-DATAFLUX_INLINE result<codec::json_document> parse_json_reply(const whole_reply& reply) {
+DATAFLUX_INLINE result<codec::json_document> parse_json_reply(const service::whole_reply& reply) {
   if (auto fit = check_document(reply); !fit) return std::move(fit).error();
   auto document = codec::json_document::parse(reply.body);
   if (!document || document->root().kind() != codec::json_kind::object) {
@@ -43,28 +39,28 @@ DATAFLUX_INLINE result<object_metadata> parse_object_resource(codec::json_value 
                                                               std::string_view object,
                                                               metadata_fields asked) {
   object_metadata out;
-  detail::object_reader reader{out, asked};
+  object_reader reader{out, asked};
   reader.read(resource);
-  if (auto good = detail::check_resource(reader.fault(), out, bucket, object); !good) {
+  if (auto good = check_resource(reader.fault(), out, bucket, object); !good) {
     return std::move(good).error();
   }
   return out;
 }
 
-DATAFLUX_INLINE result<object_metadata> parse_object_resource(const whole_reply& reply,
+DATAFLUX_INLINE result<object_metadata> parse_object_resource(const service::whole_reply& reply,
                                                               std::string_view bucket,
                                                               std::string_view object,
                                                               metadata_fields asked) {
   // The only thing that is returned, so that it is made where the caller has it.
   result<object_metadata> out{std::in_place};
-  detail::object_reader reader{*out, asked};
+  object_reader reader{*out, asked};
   if (auto fit = check_document(reply); !fit) {
     out = std::move(fit).error();
   } else if (!reader.read(as_text(reply.body))) {
     const auto document = parse_json_reply(reply);
     out = document ? parse_object_resource(document->root(), bucket, object, asked)
                    : result<object_metadata>(document.error());
-  } else if (auto good = detail::check_resource(reader.fault(), *out, bucket, object); !good) {
+  } else if (auto good = check_resource(reader.fault(), *out, bucket, object); !good) {
     out = std::move(good).error();
   }
   return out;
@@ -80,12 +76,11 @@ DATAFLUX_INLINE result<void> check_stored(const object_metadata& stored, std::ui
   }
   if (stored.size == size && *stored.crc32c == crc32c) return {};
   const auto describe = [](std::uint64_t bytes, std::uint32_t crc) {
-    return std::to_string(bytes) + " bytes with CRC32C " +
-           std::string{codec::encode_crc32c(crc).view()};
+    return std::to_string(bytes) + " bytes with CRC32C " + std::string{encode_crc32c(crc).view()};
   };
   return std::move(error{errc::data_loss, "stored " + describe(stored.size, *stored.crc32c) +
                                               ", but " + describe(size, crc32c) + " were sent"}
                        .with_generation(stored.generation));
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

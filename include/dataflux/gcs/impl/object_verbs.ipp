@@ -9,9 +9,7 @@
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// Behind what `to` has already.
 inline void append_insert_resource(const insert_request& r, const insert_body& body,
@@ -19,7 +17,7 @@ inline void append_insert_resource(const insert_request& r, const insert_body& b
   const object_attributes& a = r.attributes;
   codec::json_writer json{std::move(to)};
   json.begin_object().key("name").string(r.object).key("contentType").string(content_type_of(a));
-  json.key("crc32c").string(codec::encode_crc32c(body.crc32c).view());
+  json.key("crc32c").string(encode_crc32c(body.crc32c).view());
   append_attributes(json, a, body.mark);
   json.end_object();
   to = std::move(json).take();
@@ -36,20 +34,18 @@ inline void add_fields(target_writer& target, metadata_fields asked) {
   target.raw(fields);
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE void stat_verb::build(const call_context& context, const request& r, const state&,
                                       http::request& out) {
-  detail::begin(context, http::method::get, out);
-  detail::target_writer target{out};
+  begin(context, http::method::get, out);
+  target_writer target{out};
   target.json_path(context.endpoint.json_buckets(), r.bucket, r.object).raw("prettyPrint=false");
-  detail::add_fields(target, r.fields);
+  add_fields(target, r.fields);
   target.generation(r.generation).conditions(r.conditions);
-  detail::bill_json(context, target, out);
+  bill_json(context, target, out);
 }
 
 DATAFLUX_INLINE result<object_metadata> stat_verb::parse(const request& r, const state&,
-                                                         const whole_reply& reply) {
+                                                         const service::whole_reply& reply) {
   auto found = parse_object_resource(reply, r.bucket, r.object, r.fields);
   if (found && r.generation != 0 && found->generation != r.generation) {
     found = error{errc::internal, "asked for generation " + std::to_string(r.generation) +
@@ -60,36 +56,36 @@ DATAFLUX_INLINE result<object_metadata> stat_verb::parse(const request& r, const
 }
 
 DATAFLUX_INLINE result<service::looked_object> look_verb::parse(const request& r, const state& none,
-                                                                const whole_reply& reply) {
+                                                                const service::whole_reply& reply) {
   auto found = stat_verb::parse(r, none, reply);
   if (!found) return std::move(found).error();
-  return service::looked_object{*std::move(found), time_of(reply.facts)};
+  return service::looked_object{*std::move(found), service::time_of(reply.facts)};
 }
 
 DATAFLUX_INLINE void insert_verb::prepare(const request& r, const call_id& id, state& body) {
   const object_attributes& a = r.attributes;
-  const detail::hexadecimal boundary{id};  // needs no quotes in Content-Type
-  body.crc32c = codec::crc32c(r.data);
-  detail::write_mark(id, a, body.mark);
+  const hexadecimal boundary{id};  // needs no quotes in Content-Type
+  body.crc32c = crc32c(r.data);
+  write_mark(id, a, body.mark);
   body.content_type.assign("multipart/related; boundary=").append(boundary.view());
   body.preamble.assign("--").append(boundary.view());
   body.preamble.append("\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n");
-  detail::append_insert_resource(r, body, body.preamble);
+  append_insert_resource(r, body, body.preamble);
   body.preamble.append("\r\n--").append(boundary.view());
-  body.preamble.append("\r\nContent-Type: ").append(detail::content_type_of(a)).append("\r\n\r\n");
+  body.preamble.append("\r\nContent-Type: ").append(content_type_of(a)).append("\r\n\r\n");
   body.epilogue.assign("\r\n--").append(boundary.view()).append("--\r\n");
 }
 
 DATAFLUX_INLINE void insert_verb::build(const call_context& context, const request& r,
                                         const state& body, http::request& out) {
-  detail::begin(context, http::method::post, out);
-  detail::target_writer target{out};
+  begin(context, http::method::post, out);
+  target_writer target{out};
   target.json_path(context.endpoint.upload_buckets(), r.bucket)
       .raw("uploadType=multipart")
       .raw("prettyPrint=false")
       .conditions(r.conditions)
       .optional_text("kmsKeyName", r.attributes.kms_key_name);
-  detail::bill_json(context, target, out);
+  bill_json(context, target, out);
   out.headers.add("Content-Type", body.content_type);
   out.body.append(as_bytes(body.preamble));
   out.body.append(r.data);
@@ -97,7 +93,7 @@ DATAFLUX_INLINE void insert_verb::build(const call_context& context, const reque
 }
 
 DATAFLUX_INLINE result<object_metadata> insert_verb::parse(const request& r, const state& body,
-                                                           const whole_reply& reply) {
+                                                           const service::whole_reply& reply) {
   auto stored = parse_object_resource(reply, r.bucket, r.object);
   if (stored) {
     auto same = check_stored(*stored, r.data.size(), body.crc32c);
@@ -109,22 +105,21 @@ DATAFLUX_INLINE result<object_metadata> insert_verb::parse(const request& r, con
 DATAFLUX_INLINE bool insert_verb::is_ours(const request& r, const state& body,
                                           const object_metadata& found) {
   return r.conditions.if_generation_match != found.generation &&
-         check_stored(found, r.data.size(), body.crc32c) &&
-         detail::bears(found, body.mark, r.attributes);
+         check_stored(found, r.data.size(), body.crc32c) && bears(found, body.mark, r.attributes);
 }
 
 DATAFLUX_INLINE void remove_verb::build(const call_context& context, const request& r, const state&,
                                         http::request& out) {
-  detail::begin(context, http::method::del, out);
-  detail::target_writer target{out};
+  begin(context, http::method::del, out);
+  target_writer target{out};
   target.json_path(context.endpoint.json_buckets(), r.bucket, r.object);
   target.generation(r.generation).conditions(r.conditions);
-  detail::bill_json(context, target, out);
+  bill_json(context, target, out);
 }
 
 DATAFLUX_INLINE result<void> remove_verb::parse(const request&, const state&,
-                                                const whole_reply& reply) {
+                                                const service::whole_reply& reply) {
   return check_document(reply);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

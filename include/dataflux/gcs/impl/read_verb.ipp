@@ -10,9 +10,7 @@
 #include <algorithm>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 inline void add_range(const byte_range& range, http::header_list& headers) {
   if (range.is_all()) return;
@@ -38,11 +36,11 @@ struct content_range {
 
 inline std::optional<content_range> parse_content_range(std::string_view text, bool satisfied) {
   constexpr std::string_view unit{"bytes "};
-  if (!starts_with_ignoring_case(text, unit)) return std::nullopt;
+  if (!service::starts_with_ignoring_case(text, unit)) return std::nullopt;
   text.remove_prefix(unit.size());
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  const auto total = http::detail::parse_decimal(text.substr(slash + 1));
+  const auto total = http::parse_decimal(text.substr(slash + 1));
   const std::string_view span = text.substr(0, slash);
   if (!total) return std::nullopt;
   if (!satisfied) {
@@ -50,8 +48,8 @@ inline std::optional<content_range> parse_content_range(std::string_view text, b
   }
   const std::size_t dash = span.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const auto first = http::detail::parse_decimal(span.substr(0, dash));
-  const auto last = http::detail::parse_decimal(span.substr(dash + 1));
+  const auto first = http::parse_decimal(span.substr(0, dash));
+  const auto last = http::parse_decimal(span.substr(dash + 1));
   if (!first || !last || *first > *last || *last >= *total) return std::nullopt;
   return content_range{*first, *last, *total};
 }
@@ -97,8 +95,8 @@ inline void take_field(const http::reply_head::field& field, read_fields& into) 
   constexpr std::string_view warning = "warning";
   const std::string_view about = field.name.size() == warning.size() ? warning : transformations;
   if (field.name.size() == about.size() && http::equals_ignoring_case(field.name, about)) {
-    into.gunzipped =
-        into.gunzipped || find_ignoring_case(field.value, "gunzipped") != std::string_view::npos;
+    into.gunzipped = into.gunzipped || service::find_ignoring_case(field.value, "gunzipped") !=
+                                           std::string_view::npos;
   }
 }
 
@@ -109,7 +107,7 @@ inline read_fields gather_read_fields(const http::reply_head& head) noexcept {
 }
 
 inline bool mentions_gzip(const std::optional<std::string_view>& encoding) noexcept {
-  return encoding && find_ignoring_case(*encoding, "gzip") != std::string_view::npos;
+  return encoding && service::find_ignoring_case(*encoding, "gzip") != std::string_view::npos;
 }
 
 inline error broken_head(std::string message) { return error{errc::internal, std::move(message)}; }
@@ -145,13 +143,14 @@ inline resolved_range resolve(const byte_range& range, std::uint64_t size) noexc
 template <class Integer>
 bool read_number(const std::optional<std::string_view>& text, Integer& into) noexcept {
   if (!text) return true;
-  const auto number = http::detail::parse_decimal<Integer>(*text);
+  const auto number = http::parse_decimal<Integer>(*text);
   if (number) into = *number;
   return number.has_value();
 }
 
-inline result<read_head> read_whole(const read_cursor& asked, const http::reply_head& head,
-                                    const read_fields& fields, read_head out) {
+inline result<service::read_head> read_whole(const service::read_cursor& asked,
+                                             const http::reply_head& head,
+                                             const read_fields& fields, service::read_head out) {
   std::uint64_t stored = byte_range::to_end;
   static_cast<void>(read_number(fields.stored_length, stored));
   out.transcoded = fields.gunzipped || (mentions_gzip(fields.stored_encoding) &&
@@ -185,7 +184,7 @@ inline result<read_head> read_whole(const read_cursor& asked, const http::reply_
 }
 
 /// Some proxies and servers send the right part under a status of 200.
-inline bool is_exact_part(const read_cursor& asked, const read_fields& fields) {
+inline bool is_exact_part(const service::read_cursor& asked, const read_fields& fields) {
   if (asked.range.is_all() || !fields.content_range) return false;
   const auto given = parse_content_range(*fields.content_range, true);
   if (!given) return false;
@@ -193,8 +192,9 @@ inline bool is_exact_part(const read_cursor& asked, const read_fields& fields) {
   return wanted.offset == given->first && wanted.length == given->last - given->first + 1;
 }
 
-inline result<read_head> read_part(const read_cursor& asked, const http::reply_head& head,
-                                   const read_fields& fields, read_head out) {
+inline result<service::read_head> read_part(const service::read_cursor& asked,
+                                            const http::reply_head& head, const read_fields& fields,
+                                            service::read_head out) {
   const auto given = parse_content_range(fields.content_range.value_or(std::string_view{}), true);
   if (!given) return broken_head("a reply of 206 without a well-formed Content-Range");
   if (asked.range.is_all()) return broken_head("asked for the whole object, but got a part of it");
@@ -220,8 +220,8 @@ inline result<read_head> read_part(const read_cursor& asked, const http::reply_h
 
 /// 416. The size may be missing from the reply (protocol.md 6.1), but ranges that begin at 0, and
 /// suffixes, are beyond the end of an empty object only.
-inline result<read_head> read_nothing(const read_cursor& asked, const read_fields& fields,
-                                      read_head out) {
+inline result<service::read_head> read_nothing(const service::read_cursor& asked,
+                                               const read_fields& fields, service::read_head out) {
   const bool from_start = asked.range.is_suffix() || asked.range.offset() == 0;
   const auto given = parse_content_range(fields.content_range.value_or(std::string_view{}), false);
   if (fields.content_range && !given) {
@@ -249,59 +249,55 @@ inline result<read_head> read_nothing(const read_cursor& asked, const read_field
   return out;
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE void read_verb::build(const call_context& context, const request& r,
                                       const state& from, http::request& out) {
-  detail::begin(context, http::method::get, out);
-  detail::target_writer target{out};
+  begin(context, http::method::get, out);
+  target_writer target{out};
   target.json_path(context.endpoint.json_buckets(), r.bucket, r.object).raw("alt=media");
   target.generation(from.generation);
   if (!from.resumed) target.conditions(r.conditions);
-  detail::bill_json(context, target, out);
-  detail::add_range(from.range, out.headers);
+  bill_json(context, target, out);
+  add_range(from.range, out.headers);
   if (!r.decode_gzip) out.headers.add("Accept-Encoding", "gzip");
 }
 
-DATAFLUX_INLINE result<read_head> read_verb::parse_head(const state& asked,
-                                                        const http::reply_head& head) {
-  const detail::read_fields fields = detail::gather_read_fields(head);
-  read_head out;
+DATAFLUX_INLINE result<service::read_head> read_verb::parse_head(const state& asked,
+                                                                 const http::reply_head& head) {
+  const read_fields fields = gather_read_fields(head);
+  service::read_head out;
   std::uint64_t ignored = 0;
   if (!fields.conflict.empty()) {
-    return detail::broken_head("the reply has two different fields " +
-                               std::string{fields.conflict});
+    return broken_head("the reply has two different fields " + std::string{fields.conflict});
   }
-  if (!detail::read_number(fields.generation, out.generation) ||
-      !detail::read_number(fields.metageneration, out.metageneration) ||
-      !detail::read_number(fields.stored_length, ignored)) {
-    return detail::broken_head(
+  if (!read_number(fields.generation, out.generation) ||
+      !read_number(fields.metageneration, out.metageneration) ||
+      !read_number(fields.stored_length, ignored)) {
+    return broken_head(
         "the reply has a malformed number in its x-goog-generation, "
         "x-goog-metageneration or x-goog-stored-content-length");
   }
   if (asked.generation != 0 && out.generation != 0 && asked.generation != out.generation) {
-    return detail::broken_head("asked for generation " + std::to_string(asked.generation) +
-                               ", but the reply is of generation " +
-                               std::to_string(out.generation));
+    return broken_head("asked for generation " + std::to_string(asked.generation) +
+                       ", but the reply is of generation " + std::to_string(out.generation));
   }
   out.content_type = fields.content_type.value_or(std::string_view{});
-  if (head.status() == 416) return detail::read_nothing(asked, fields, out);
+  if (head.status() == 416) return read_nothing(asked, fields, out);
   if (head.status() != 200 && head.status() != 206) {
     return std::move(
-        detail::broken_head("a reply of status " + std::to_string(head.status()) + " to a read")
+        broken_head("a reply of status " + std::to_string(head.status()) + " to a read")
             .with_http_status(head.status()));
   }
   auto hash = parse_goog_hash(head);
   if (!hash) return hash.error();
   out.crc32c = hash->crc32c;
-  auto read = head.status() == 206 || detail::is_exact_part(asked, fields)
-                  ? detail::read_part(asked, head, fields, out)
-                  : detail::read_whole(asked, head, fields, out);
+  auto read = head.status() == 206 || is_exact_part(asked, fields)
+                  ? read_part(asked, head, fields, out)
+                  : read_whole(asked, head, fields, out);
   if (read && read->object_size > greatest_object_size) {
-    return detail::broken_head("the reply announces " + std::to_string(read->object_size) +
-                               " bytes, more than any object has");
+    return broken_head("the reply announces " + std::to_string(read->object_size) +
+                       " bytes, more than any object has");
   }
   return read;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

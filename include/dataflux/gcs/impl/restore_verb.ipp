@@ -11,9 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// The id in "projects/_/buckets/{bucket}/operations/{id}"; empty when there is none.
 inline std::string_view operation_in(std::string_view name) noexcept {
@@ -26,11 +24,10 @@ inline std::string_view operation_in(std::string_view name) noexcept {
 inline error operation_error(codec::json_value status) {
   const std::int64_t code = status.find("code").int64().value_or(0);
   const bool known = code >= 1 && code <= 16;
-  return {known ? static_cast<errc>(code) : errc::unknown,
-          "the bulk restore failed: " + printable_text(status.find("message").to_string())};
+  return {
+      known ? static_cast<errc>(code) : errc::unknown,
+      "the bulk restore failed: " + service::printable_text(status.find("message").to_string())};
 }
-
-}  // namespace detail
 
 DATAFLUX_INLINE result<bulk_restore_state> bulk_restore_verb::prepare(const request& r,
                                                                       const call_id&) {
@@ -41,10 +38,10 @@ DATAFLUX_INLINE result<bulk_restore_state> bulk_restore_verb::prepare(const requ
     for (const std::string& glob : r.match_globs) json.string(glob);
     json.end_array();
   }
-  detail::append_time(json, "softDeletedAfterTime", r.deleted_after);
-  detail::append_time(json, "softDeletedBeforeTime", r.deleted_before);
-  detail::append_time(json, "createdAfterTime", r.created_after);
-  detail::append_time(json, "createdBeforeTime", r.created_before);
+  append_time(json, "softDeletedAfterTime", r.deleted_after);
+  append_time(json, "softDeletedBeforeTime", r.deleted_before);
+  append_time(json, "createdAfterTime", r.created_after);
+  append_time(json, "createdBeforeTime", r.created_before);
   json.end_object();
   return bulk_restore_state{.document = std::move(json).take()};
 }
@@ -52,8 +49,8 @@ DATAFLUX_INLINE result<bulk_restore_state> bulk_restore_verb::prepare(const requ
 DATAFLUX_INLINE void bulk_restore_verb::build(const call_context& context, const request& r,
                                               const state& at, http::request& out) {
   const bool begins = at.operation.empty();
-  detail::begin(context, begins ? http::method::post : http::method::get, out);
-  detail::target_writer target{out};
+  begin(context, begins ? http::method::post : http::method::get, out);
+  target_writer target{out};
   target.bucket_path(context.endpoint.json_buckets(), r.bucket);
   if (begins) {
     target.segment("o/bulkRestore");
@@ -61,19 +58,19 @@ DATAFLUX_INLINE void bulk_restore_verb::build(const call_context& context, const
     target.segment("operations").segment_of(at.operation);
   }
   target.raw("prettyPrint=false");
-  detail::bill_json(context, target, out);
+  bill_json(context, target, out);
   if (!begins) return;
   out.headers.add("Content-Type", "application/json; charset=UTF-8");
   out.body.append(as_bytes(at.document));
 }
 
 DATAFLUX_INLINE result<std::optional<restored_objects>> bulk_restore_verb::parse(
-    const request&, state& at, const whole_reply& reply) {
+    const request&, state& at, const service::whole_reply& reply) {
   const auto document = parse_json_reply(reply);
   if (!document) return document.error();
   const codec::json_value root = document->root();
   const std::string name = root.find("name").to_string();
-  const std::string_view id = detail::operation_in(name);
+  const std::string_view id = operation_in(name);
   if (id.empty() || (!at.operation.empty() && id != at.operation)) {
     return error{errc::internal, "the reply to a bulk restore names no operation, or another one"};
   }
@@ -83,7 +80,7 @@ DATAFLUX_INLINE result<std::optional<restored_objects>> bulk_restore_verb::parse
     ++at.asked;
   }
   if (!root.find("done").boolean().value_or(false)) return std::optional<restored_objects>{};
-  if (const codec::json_value failed = root.find("error")) return detail::operation_error(failed);
+  if (const codec::json_value failed = root.find("error")) return operation_error(failed);
   const codec::json_value counts = root.find("metadata");
   const auto count = [&counts](std::string_view key) {
     return counts.find(key).uint64().value_or(0);
@@ -94,4 +91,4 @@ DATAFLUX_INLINE result<std::optional<restored_objects>> bulk_restore_verb::parse
                                         .failed = count("failedCount")}};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

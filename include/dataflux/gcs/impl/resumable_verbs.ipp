@@ -13,9 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 /// To where the session is. At the endpoint's own origin it shares the endpoint's connections.
 inline void begin_session(const call_context& context, http::method method,
@@ -43,8 +41,8 @@ inline std::optional<std::uint64_t> kept_bytes(const http::reply_head& head) {
   const auto range = head.find("range");
   if (!range) return 0;
   constexpr std::string_view start{"bytes=0-"};
-  if (!starts_with_ignoring_case(*range, start)) return std::nullopt;
-  const auto last = http::detail::parse_decimal(range->substr(start.size()));
+  if (!service::starts_with_ignoring_case(*range, start)) return std::nullopt;
+  const auto last = http::parse_decimal(range->substr(start.size()));
   if (!last || *last >= greatest_object_size) return std::nullopt;
   return *last + 1;
 }
@@ -72,17 +70,15 @@ inline error chunk_stands_still(std::string message) {
   return std::move(error{errc::unavailable, std::move(message)}.with_retryable(true));
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE result<session_start> resumable_start_verb::prepare(const request& r,
                                                                     const call_id& id) {
   const object_attributes& a = r.attributes;
   session_start start;
-  start.mark = detail::mark_of(id, a);
+  start.mark = mark_of(id, a);
   codec::json_writer json;
   json.begin_object().key("name").string(r.object);
-  json.key("contentType").string(detail::content_type_of(a));
-  detail::append_attributes(json, a, start.mark);
+  json.key("contentType").string(content_type_of(a));
+  append_attributes(json, a, start.mark);
   json.end_object();
   start.document = std::move(json).take();
   return start;
@@ -90,17 +86,17 @@ DATAFLUX_INLINE result<session_start> resumable_start_verb::prepare(const reques
 
 DATAFLUX_INLINE void resumable_start_verb::build(const call_context& context, const request& r,
                                                  const state& body, http::request& out) {
-  detail::begin(context, http::method::post, out);
-  detail::target_writer target{out};
+  begin(context, http::method::post, out);
+  target_writer target{out};
   target.json_path(context.endpoint.upload_buckets(), r.bucket)
       .raw("uploadType=resumable")
       .text("name", r.object)
       .raw("prettyPrint=false")
       .conditions(r.conditions)
       .optional_text("kmsKeyName", r.attributes.kms_key_name);
-  detail::bill_json(context, target, out);
+  bill_json(context, target, out);
   out.headers.add("Content-Type", "application/json; charset=UTF-8");
-  out.headers.add("X-Upload-Content-Type", detail::content_type_of(r.attributes));
+  out.headers.add("X-Upload-Content-Type", content_type_of(r.attributes));
   if (r.size) out.headers.add("X-Upload-Content-Length", *r.size);
   out.body.append(as_bytes(body.document));
 }
@@ -111,9 +107,8 @@ DATAFLUX_INLINE void resumable_start_verb::read_head(const http::request& sent,
   into.location = head.find("location").value_or(std::string_view{});
 }
 
-DATAFLUX_INLINE result<resumable_session> resumable_start_verb::parse(const request& r,
-                                                                      const state& body,
-                                                                      const whole_reply& reply) {
+DATAFLUX_INLINE result<resumable_session> resumable_start_verb::parse(
+    const request& r, const state& body, const service::whole_reply& reply) {
   auto session = resumable_session::from_url(body.location, r.bucket, r.object);
   if (!session) {
     if (auto fit = check_document(reply); !fit) return std::move(fit).error();
@@ -132,21 +127,21 @@ DATAFLUX_INLINE result<resumable_session> resumable_start_verb::parse(const requ
 
 DATAFLUX_INLINE result<void> resumable_chunk_verb::check(const call_context& context,
                                                          const request& r) {
-  return detail::check_secrecy(context, r.session.facts_->origin->tls);
+  return check_secrecy(context, r.session.facts_->origin->tls);
 }
 
 DATAFLUX_INLINE void resumable_chunk_verb::build(const call_context& context, const request& r,
                                                  const state& at, http::request& out) {
   const auto& session = *r.session.facts_;
-  detail::begin_session(context, http::method::put, session.origin, session.target, out);
+  begin_session(context, http::method::put, session.origin, session.target, out);
   const std::uint64_t end = r.offset + r.data.size();
   if (at.asks) {
     out.headers.add("Content-Range", "bytes */*");
     return;
   }
-  out.headers.add("Content-Range", detail::sent_range(at.from, end, r.last));
+  out.headers.add("Content-Range", sent_range(at.from, end, r.last));
   if (r.crc32c) {
-    const std::string hash = std::string{"crc32c="}.append(codec::encode_crc32c(*r.crc32c).view());
+    const std::string hash = std::string{"crc32c="}.append(encode_crc32c(*r.crc32c).view());
     out.headers.add("x-goog-hash", hash);
   }
   out.body.append(r.data.subspan(static_cast<std::size_t>(at.from - r.offset)));
@@ -154,11 +149,11 @@ DATAFLUX_INLINE void resumable_chunk_verb::build(const call_context& context, co
 
 DATAFLUX_INLINE void resumable_chunk_verb::read_head(const http::request&,
                                                      const http::reply_head& head, state& into) {
-  into.kept = head.status() == 308 ? detail::kept_bytes(head) : std::nullopt;
+  into.kept = head.status() == 308 ? kept_bytes(head) : std::nullopt;
 }
 
 DATAFLUX_INLINE result<std::optional<resumable_progress>> resumable_chunk_verb::parse(
-    const request& r, state& at, const whole_reply& reply) {
+    const request& r, state& at, const service::whole_reply& reply) {
   const bool asked = std::exchange(at.asks, false);
   const std::uint64_t end = r.offset + r.data.size();
   at.advanced = false;
@@ -176,7 +171,7 @@ DATAFLUX_INLINE result<std::optional<resumable_progress>> resumable_chunk_verb::
     }
     return std::optional{resolved(*std::move(object))};
   }
-  if (!at.kept) return detail::chunk_stands_still("a reply of 308 with a malformed Range");
+  if (!at.kept) return chunk_stands_still("a reply of 308 with a malformed Range");
   const std::uint64_t kept = *at.kept;
   if (kept < r.offset) {
     return error{errc::data_loss, "the upload session keeps " + std::to_string(kept) +
@@ -193,7 +188,7 @@ DATAFLUX_INLINE result<std::optional<resumable_progress>> resumable_chunk_verb::
   const bool stands_still = !asked && !at.advanced;
   at.from = kept;
   if (stands_still) {
-    return detail::chunk_stands_still("the upload session took no byte of what was sent");
+    return chunk_stands_still("the upload session took no byte of what was sent");
   }
   return std::optional<resumable_progress>{};
 }
@@ -207,21 +202,20 @@ DATAFLUX_INLINE bool resumable_chunk_verb::is_ours(const request& r, const state
 
 DATAFLUX_INLINE result<void> resumable_status_verb::check(const call_context& context,
                                                           const request& r) {
-  return detail::check_secrecy(context, r.session.facts_->origin->tls);
+  return check_secrecy(context, r.session.facts_->origin->tls);
 }
 
 DATAFLUX_INLINE void resumable_status_verb::build(const call_context& context, const request& r,
                                                   const state&, http::request& out) {
   const auto& session = *r.session.facts_;
-  detail::begin_session(context, http::method::put, session.origin, session.target, out);
+  begin_session(context, http::method::put, session.origin, session.target, out);
   out.headers.add("Content-Range", "bytes */*");
 }
 
-DATAFLUX_INLINE result<resumable_progress> resumable_status_verb::parse(const request& r,
-                                                                        const state& at,
-                                                                        const whole_reply& reply) {
+DATAFLUX_INLINE result<resumable_progress> resumable_status_verb::parse(
+    const request& r, const state& at, const service::whole_reply& reply) {
   if (reply.facts.status == 308) {
-    if (!at.kept) return detail::chunk_stands_still("a reply of 308 with a malformed Range");
+    if (!at.kept) return chunk_stands_still("a reply of 308 with a malformed Range");
     return resumable_progress{*at.kept, std::nullopt};
   }
   auto object = parse_object_resource(reply, r.session.bucket(), r.session.object());
@@ -231,19 +225,19 @@ DATAFLUX_INLINE result<resumable_progress> resumable_status_verb::parse(const re
 
 DATAFLUX_INLINE result<void> resumable_cancel_verb::check(const call_context& context,
                                                           const request& r) {
-  return detail::check_secrecy(context, r.session.facts_->origin->tls);
+  return check_secrecy(context, r.session.facts_->origin->tls);
 }
 
 DATAFLUX_INLINE void resumable_cancel_verb::build(const call_context& context, const request& r,
                                                   const state&, http::request& out) {
   const auto& session = *r.session.facts_;
-  detail::begin_session(context, http::method::del, session.origin, session.target, out);
+  begin_session(context, http::method::del, session.origin, session.target, out);
 }
 
 DATAFLUX_INLINE result<void> resumable_cancel_verb::parse(const request&, const state&,
-                                                          const whole_reply& reply) {
+                                                          const service::whole_reply& reply) {
   if (reply.facts.ok()) return check_document(reply);
   return {};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

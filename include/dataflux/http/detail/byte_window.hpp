@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// How much has moved since a moment: what exchange_limits::least_bytes is held against.
 class byte_window {
@@ -24,4 +24,4 @@ class byte_window {
   std::uint64_t moved_{0};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/config.hpp>
-#include <dataflux/detail/letters.hpp>
+#include <dataflux/detail/text.hpp>
 
 #include <array>
 #include <charconv>
@@ -14,8 +14,8 @@
 #include <string_view>
 #include <system_error>
 
-/// Private: the character classes of RFC 9110, a fast scan for control characters, numbers.
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+/// The character classes of RFC 9110, a fast scan for control characters, numbers.
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// tchar of RFC 9110 5.6.2: what a field name consists of.
 inline constexpr std::array<bool, 256> token_characters = [] {
@@ -40,7 +40,7 @@ constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
 constexpr bool is_control(char c) noexcept {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
-using dataflux::detail::to_lower;
+using detail::to_lower;
 
 /// The first control character in [first, last), or last.
 const char* find_control(const char* first, const char* last) noexcept;
@@ -117,7 +117,7 @@ std::optional<Integer> parse_decimal(std::string_view text) noexcept {
   return number;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/characters.ipp>

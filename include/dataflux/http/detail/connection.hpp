@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 class connection_pool;
 struct host_pool;
@@ -35,7 +35,7 @@ class connection {
 
   connection::state state() const noexcept { return state_; }
   host_pool& pool() const noexcept { return pool_; }
-  http::detail::stream& stream() noexcept { return stream_; }
+  http::stream& stream() noexcept { return stream_; }
 
   /// The stream is connected: registers it with epoll and waits for work.
   void established();
@@ -106,7 +106,7 @@ class connection {
 
   connection_pool& owner_;
   host_pool& pool_;
-  http::detail::stream stream_{};
+  http::stream stream_{};
   enum state state_ { state::connecting };
   bool reused_{false};
   bool sending_{false};
@@ -140,4 +140,4 @@ class connection {
   time_point timer_at_{never};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 class io_thread;
 
@@ -61,7 +61,7 @@ class connection_pool {
   }
 
   /// For the event loop: what became ready, and what each of its turns does.
-  detail::connector& connector() noexcept { return connector_; }
+  http::connector& connector() noexcept { return connector_; }
   void finish_connects();
   void resume_connections();
   bool has_unfinished() const noexcept { return !resume_.empty() || wanting_; }
@@ -115,7 +115,7 @@ class connection_pool {
   const curl_transport_options options_;
   const limits limits_;
   resolver& resolver_;
-  detail::connector connector_;
+  http::connector connector_;
   std::unique_ptr<std::byte[]> input_{std::make_unique<std::byte[]>(input_size)};
   bool stopping_{false};
   bool wanting_{false};
@@ -135,7 +135,7 @@ class connection_pool {
   number idle_{0};
   number connecting_{0};
   number waiting_{0};
-  dataflux::detail::latency_recorder connects_{};
+  detail::latency_recorder connects_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -15,7 +15,7 @@
 /// libcurl, used to connect only: DNS, happy eyeballs, proxies, TLS with verification and client
 /// certificates. The bytes on the connection are ours. The one place that sees curl is
 /// impl/connector.ipp.
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 inline constexpr std::string_view connect_advice =
     "check the endpoint, the network and proxy settings";
@@ -65,7 +65,7 @@ class connector {
   std::unique_ptr<state> state_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/connector.ipp>

@@ -6,7 +6,7 @@
 #include <vector>
 
 /// Questions and settings of descriptors.
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// Who finds no descriptor left says so with these words.
 inline constexpr std::string_view no_descriptor_text = "no file descriptor is left";
@@ -36,7 +36,7 @@ std::vector<int> quiet_sockets_since(const std::vector<int>& before);
 /// byte off the receiving one.
 void keep_busy_sockets(const std::vector<int>& sockets) noexcept;
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/descriptors.ipp>

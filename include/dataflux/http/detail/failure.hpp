@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// How an exchange ended when no complete reply came. A reply of any status is `none`.
 enum class transport_failure : std::uint8_t {
@@ -52,7 +52,7 @@ errc errc_from_failure(transport_failure f) noexcept;
 /// The kind of a peer whose reply begins so, for a person: "the server speaks TLS".
 std::string describe_stranger(std::string_view received);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/failure.ipp>

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 class connection;
 
@@ -64,7 +64,7 @@ bool comes_first(const host_claim& one, const host_claim& other) noexcept;
 /// to who has waited longer, which is first come, first served.
 bool gives_way(const host_claim& holder, const host_claim& other) noexcept;
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/host_pool.ipp>

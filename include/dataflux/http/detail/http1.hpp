@@ -16,7 +16,7 @@
 /// strictly. Where the RFC lets a recipient guess (bare LF, folded lines, repeated lengths that
 /// differ), this codec refuses: a wrong guess about where a reply ends would hand one caller the
 /// bytes of another.
-namespace dataflux::inline DATAFLUX_ABI::http {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// Status line and fields of a reply, interim (1xx) ones before it included: at most 64 KiB. The
 /// trailer section of a chunked body has the same limit.
@@ -175,7 +175,7 @@ class reply_decoder {
   reply_head head_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/http1.ipp>

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// An epoll descriptor and one to wake it, closed in the child of a fork.
 class event_descriptors {
@@ -87,7 +87,7 @@ class io_thread final : public scheduler {
   connection_pool pool_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/connection.ipp>

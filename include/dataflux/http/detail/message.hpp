@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 enum class method : std::uint8_t { get, head, post, put, del, patch };
 
@@ -107,16 +107,14 @@ class reply_head {
   std::optional<std::uint64_t> content_length_{};
 };
 
-namespace detail {
 bool same_letters_of_same_size(std::string_view a, std::string_view b) noexcept;
-}  // namespace detail
 
 /// ASCII case-insensitive equality, as header names compare. Most pairs differ in size already.
 inline bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
-  return a.size() == b.size() && detail::same_letters_of_same_size(a, b);
+  return a.size() == b.size() && same_letters_of_same_size(a, b);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/message.ipp>

@@ -35,7 +35,7 @@
 ///
 /// The service's own advice, to double a bucket's load every 20 minutes at most (protocol.md 3.3),
 /// is the caller's to follow; here it shows as 429s, and those are obeyed.
-namespace dataflux::inline DATAFLUX_ABI::http {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// The kinds of requests for which the service has separate limits (protocol.md 3.3).
 enum class operation_class : std::uint8_t { read, write, metadata };  // metadata: list, stat, ...
@@ -151,7 +151,7 @@ class pacing {
   std::map<std::string, entry, std::less<>> buckets_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/pacing.ipp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/http/detail/url.hpp>
 #include <dataflux/result.hpp>
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// Turns names into addresses, shared by the I/O threads of a transport; answers are kept for
 /// `ttl`. libcurl's resolver would ask anew for every connection and can block the event loop when
@@ -50,7 +50,7 @@ class resolver {
 /// "host:port:address,[address]", as curl wants to be told what a name stands for.
 std::string addresses_text(const origin& to, const std::vector<std::string>& addresses);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/resolver.ipp>

@@ -2,6 +2,7 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/http/detail/failure.hpp>
+#include <dataflux/http/retry_policy.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -9,25 +10,7 @@
 
 /// When a failed attempt is made again, and after how long: decisions only. No clock, no random
 /// source, no socket; time and chance are arguments. Rules: protocol.md 3.1 and 3.2.
-namespace dataflux::inline DATAFLUX_ABI::http {
-
-/// How long a call keeps trying. 0 = the default of each; the largest value of its type = no limit.
-struct retry_policy {
-  /// Attempts in a row that brought nothing, the first included; 1 = never retry.
-  int max_attempts{10};
-  /// The same for attempts that found nobody, where nobody has ever answered: a wrong address is
-  /// told sooner than an outage is waited for. With the defaults after half a minute at most, and
-  /// the time that connecting takes.
-  int max_attempts_at_nobody{6};
-  /// No attempt begins later than this after the start of the call. The caller's deadline
-  /// holds besides.
-  duration max_elapsed{std::chrono::minutes(5)};
-  /// Before retry n the wait is uniform in [0, min(cap, first * factor^(n-1))]: full jitter, so
-  /// that clients which failed together do not come back together.
-  duration first{std::chrono::seconds(1)};
-  double factor{2.0};
-  duration cap{std::chrono::seconds(60)};
-};
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// What a reply's status means for a repetition.
 enum class reply_class : std::uint8_t {
@@ -152,7 +135,7 @@ retry_decision decide(const retry_policy& policy, retry_state& state,
 /// The wait before retry `n` (from 1) at its longest: min(cap, first * factor^(n-1)).
 duration backoff_ceiling(const retry_policy& policy, int n) noexcept;
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/retry.ipp>

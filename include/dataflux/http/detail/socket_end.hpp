@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// Our end of a connected, non-blocking socket that an edge-triggered epoll watches. A receive that
 /// does not fill its memory has emptied the socket: until the next event further ones say so
@@ -55,7 +55,7 @@ class socket_end {
   bool ended_{false};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/socket_end.ipp>

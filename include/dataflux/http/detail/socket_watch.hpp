@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// The sockets of an epoll descriptor that still connect, and whose they are. Not thread-safe.
 class socket_watch {
@@ -30,7 +30,7 @@ class socket_watch {
   std::unordered_map<int, void*> owners_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/socket_watch.ipp>

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// A connected byte stream, plain or TLS. Non-blocking. Belongs to one I/O thread. A connector
 /// opens and closes it.
@@ -53,7 +53,7 @@ class stream {
   int curl_code_{0};  ///< of what failed there
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/stream.ipp>

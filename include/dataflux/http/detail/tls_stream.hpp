@@ -13,7 +13,7 @@ struct bio_method_st;  // BIO_METHOD
 struct ssl_st;         // SSL
 struct ssl_ctx_st;     // SSL_CTX
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// Memory in which records wait until the socket takes them, for the connections of one I/O thread.
 /// Nearly always the socket takes all at once, and the next connection gets what is warm.
@@ -90,7 +90,7 @@ class tls_stream {
   unsigned long failure_{0};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/tls_stream.ipp>

@@ -3,7 +3,7 @@
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/detail/ref.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/http/detail/failure.hpp>
 #include <dataflux/http/detail/message.hpp>
 #include <dataflux/observer.hpp>
@@ -12,13 +12,11 @@
 #include <cstdint>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
-namespace detail {
 class connection;
 class connection_pool;
 class wait_line;
-}  // namespace detail
 
 /// How long each phase of one exchange may take. Zero = no limit of that kind.
 struct exchange_limits {
@@ -90,15 +88,15 @@ class exchange : public ref_counted {
 
  private:
   friend class curl_transport;
-  friend class detail::connection_pool;
-  friend class detail::connection;
-  friend class detail::wait_line;
+  friend class connection_pool;
+  friend class connection;
+  friend class wait_line;
   /// Where the transport holds it: nowhere, in a line, or on a connection.
   enum class place : std::uint8_t { none, waiting, active };
   place place_{place::none};
   std::uint8_t stale_retries_{0};
   bool resent_{false};
-  detail::connection* connection_{nullptr};
+  connection* connection_{nullptr};
   exchange* next_{nullptr};
   exchange* previous_{nullptr};
   timer_id wait_timer_{timer_id::none};
@@ -135,4 +133,4 @@ class transport {
   virtual connection_snapshot look() const { return {}; }
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

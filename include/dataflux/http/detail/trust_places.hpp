@@ -1,11 +1,11 @@
 #pragma once
 
-#include <dataflux/detail/unique_function.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <optional>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// Where trusted authorities lie: a PEM file, folders of hashed names (openssl rehash; separated by
 /// colons), or both.
@@ -40,7 +40,7 @@ trust_places find_trust_places(const std::string& given, trust_machine& machine)
 trust_places find_trust_places(const std::string& given, const char* built_in_file,
                                const char* built_in_folder);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/trust_places.ipp>

@@ -10,7 +10,7 @@
 struct ssl_ctx_st;     // SSL_CTX
 struct x509_store_st;  // X509_STORE
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// Trusted authorities, parsed once for all connections of a connector: a system's bundle costs
 /// some 30 ms and 800 KiB. After a day they are read again, as curl's own cache does. Not
@@ -36,7 +36,7 @@ class trust_store {
   time_point read_again_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/trust_store.ipp>

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// Scheme, host and port. Connections are made to an origin, and pooled by it.
 struct origin {
@@ -43,7 +43,7 @@ struct url {
 /// names the URL only up to its host, since the rest may be a secret (a session URL).
 result<url> parse_url(std::string_view text);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/url.ipp>

@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// The first byte in [first, last) that is 0x7f or below `Least`, or last. 16 bytes a step, or
 /// eight: there a byte below `Least` borrows into its top bit, and so does zero after the xor with
@@ -78,4 +78,4 @@ DATAFLUX_INLINE const char* find_non_token(const char* first, const char* last) 
   return first;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -25,7 +25,7 @@
 /// connection that turns out to be dead before a byte came hands its exchange back to the pool
 /// (retry_fresh). give_up_ keeps a failure until the event loop tells it, since begin() must not
 /// end an exchange.
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// The pieces of the body that fit into this behind the head are copied there, to be sent with it:
 /// small ones, or all of a small body where the stream does not gather.
@@ -61,11 +61,11 @@ DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
   out_sent_ = part_ = part_sent_ = 0;
   decoder_.start(current_->request.method);
   sending_ = true;
-  dataflux::detail::within_memory([this] { begin_to_send(); },
-                                  [this] {
-                                    give_up_ = transport_failure::memory;
-                                    fail_soon();
-                                  });
+  detail::within_memory([this] { begin_to_send(); },
+                        [this] {
+                          give_up_ = transport_failure::memory;
+                          fail_soon();
+                        });
 }
 
 DATAFLUX_INLINE void connection::begin_to_send() {
@@ -160,7 +160,7 @@ DATAFLUX_INLINE void connection::resume_soon() {
 }
 
 DATAFLUX_INLINE void connection::on_events(std::uint32_t events) {
-  dataflux::detail::within_memory([&] { handle(events); }, [this] { fail_short(); });
+  detail::within_memory([&] { handle(events); }, [this] { fail_short(); });
 }
 
 DATAFLUX_INLINE void connection::handle(std::uint32_t events) {
@@ -179,7 +179,7 @@ DATAFLUX_INLINE void connection::handle(std::uint32_t events) {
 
 DATAFLUX_INLINE void connection::resume() {
   resuming_ = false;
-  dataflux::detail::within_memory([this] { go_on(); }, [this] { fail_short(); });
+  detail::within_memory([this] { go_on(); }, [this] { fail_short(); });
 }
 
 DATAFLUX_INLINE void connection::go_on() {
@@ -230,10 +230,10 @@ DATAFLUX_INLINE void connection::reply_complete() {
     state_ = state::idle;
     last_activity_ = now();
     e->connection_ = nullptr;
-    dataflux::detail::within_memory([this] { owner_.released(*this); },
-                                    [this] {
-                                      if (state_ == state::idle) close();
-                                    });
+    detail::within_memory([this] { owner_.released(*this); },
+                          [this] {
+                            if (state_ == state::idle) close();
+                          });
   } else {
     close();
   }
@@ -275,4 +275,4 @@ DATAFLUX_INLINE void connection::close() noexcept {
   owner_.closed(*this);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

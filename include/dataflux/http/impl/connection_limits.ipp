@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// Of a busy one.
 DATAFLUX_INLINE time_point connection::window_end() const noexcept {
@@ -42,7 +42,7 @@ DATAFLUX_INLINE void connection::arm() {
 }
 
 DATAFLUX_INLINE void connection::on_timer() {
-  dataflux::detail::within_memory([this] { timed_out(); }, [this] { fail_short(); });
+  detail::within_memory([this] { timed_out(); }, [this] { fail_short(); });
 }
 
 DATAFLUX_INLINE void connection::timed_out() {
@@ -73,4 +73,4 @@ DATAFLUX_INLINE void connection::timed_out() {
   fail(transport_failure::stalled, "no byte moved within the stall timeout " + phase_text());
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -11,7 +11,7 @@
 
 #include <sys/epoll.h>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 DATAFLUX_INLINE connection_pool::connection_pool(io_thread& loop, std::uint32_t thread, int epoll,
                                                  const curl_transport_options& options,
@@ -23,7 +23,7 @@ DATAFLUX_INLINE connection_pool::connection_pool(io_thread& loop, std::uint32_t 
       resolver_(names),
       connector_(options_, epoll),
       thread_(thread) {
-  static_cast<void>(dataflux::detail::short_of_memory());  // before it is needed
+  static_cast<void>(detail::short_of_memory());  // before it is needed
 }
 
 DATAFLUX_INLINE void connection_pool::resume_connections() {
@@ -58,7 +58,7 @@ DATAFLUX_INLINE void connection_pool::start(ref<exchange> e) {
   e->stale_retries_ = 0;
   e->resent_ = false;
   host_pool* pool = nullptr;
-  dataflux::detail::within_memory([&] { pool = &pool_of(e->request.origin); });
+  detail::within_memory([&] { pool = &pool_of(e->request.origin); });
   if (pool == nullptr) return end_short(std::move(e));
   if (pool->waiting.empty()) {
     if (connection* const c = take_idle(*pool, *e)) return c->begin(std::move(e));
@@ -77,7 +77,7 @@ DATAFLUX_INLINE void connection_pool::wait_in_line(host_pool& pool, ref<exchange
   e->place_ = exchange::place::waiting;
   e->waiting_since_ = loop_.now();
   e->connect_until_ = connect_end(e->limits, loop_.now());
-  if (!dataflux::detail::within_memory([&] { limit_wait(pool, *e); })) {
+  if (!detail::within_memory([&] { limit_wait(pool, *e); })) {
     return end_short(std::move(e));
   }
   first ? pool.waiting.push_front(std::move(e)) : pool.waiting.push_back(std::move(e));
@@ -97,12 +97,12 @@ DATAFLUX_INLINE void connection_pool::limit_wait(host_pool& pool, exchange& e) {
 /// Whoever waits while as many connections as allowed are at work waits for their ends, not for a
 /// connect: the limit of connecting begins when there is room.
 DATAFLUX_INLINE void connection_pool::waited_long(host_pool& pool, exchange& e) {
-  dataflux::detail::within_memory([&] { end_wait(pool, e); },
-                                  [&] {
-                                    if (e.place_ == exchange::place::waiting) {
-                                      end_short(leave_line(pool, e));
-                                    }
-                                  });
+  detail::within_memory([&] { end_wait(pool, e); },
+                        [&] {
+                          if (e.place_ == exchange::place::waiting) {
+                            end_short(leave_line(pool, e));
+                          }
+                        });
 }
 
 DATAFLUX_INLINE void connection_pool::end_wait(host_pool& pool, exchange& e) {
@@ -125,7 +125,7 @@ DATAFLUX_INLINE void connection_pool::end_wait(host_pool& pool, exchange& e) {
     detail = "the name was not resolved within the connect timeout; check the name servers";
   }
   ref<exchange> late = leave_line(pool, e);
-  dataflux::detail::within_memory([&] {
+  detail::within_memory([&] {
     if (pool.connecting > pool.waiting.size()) give_up_connecting(pool);
   });
   end_unsent(std::move(late), failure, detail);
@@ -172,7 +172,7 @@ DATAFLUX_INLINE void connection_pool::end_unsent(ref<exchange> e, transport_fail
   exchange_report report;
   report.failure = failure;
   report.resent = e->resent_;
-  dataflux::detail::within_memory(
+  detail::within_memory(
       [&] { report.detail = std::string(detail) + " (" + e->request.origin->to_string() + ")"; });
   end_exchange(std::move(e), std::move(report));
 }
@@ -254,7 +254,7 @@ DATAFLUX_INLINE bool connection_pool::gives_way(host_pool& pool) {
   if (all_.size() < limits_.connections || pool.waiting.empty()) return false;
   return std::any_of(pools_.begin(), pools_.end(), [&](const auto& other) {
     return other.get() != &pool && wants_connection(*other) &&
-           detail::gives_way(claim_of(pool), claim_of(*other));
+           http::gives_way(claim_of(pool), claim_of(*other));
   });
 }
 
@@ -302,4 +302,4 @@ DATAFLUX_INLINE void connection_pool::close_idle(host_pool& pool) {
   while (!pool.idle.empty()) pool.idle.back()->close();
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

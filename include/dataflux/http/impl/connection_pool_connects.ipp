@@ -15,14 +15,14 @@
 #include <vector>
 
 /// How connections are made: for whom, and what becomes of those that cannot be.
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 DATAFLUX_INLINE void connection_pool::finish_connects() {
-  detail::connector::finished end;
+  connector::finished end;
   while (connector_.next_finished(end)) {
     auto& c = *static_cast<connection*>(end.user);
     if (c.state() != connection::state::connecting) continue;
-    dataflux::detail::within_memory(
+    detail::within_memory(
         [&] {
           end.failure == transport_failure::none ? connected(c)
                                                  : connect_failed(c, end.failure, end.detail);
@@ -45,13 +45,13 @@ DATAFLUX_INLINE void connection_pool::connected(connection& c) {
 
 /// Who waits without hope of a connection is told. To hosts that have one the line goes on.
 DATAFLUX_INLINE void connection_pool::open_connections() noexcept {
-  dataflux::detail::within_memory([this] { open_wanted(); },
-                                  [this] {
-                                    for (const auto& pool : pools_) {
-                                      if (pool->established + pool->connecting > 0) continue;
-                                      end_line_short(*pool);
-                                    }
-                                  });
+  detail::within_memory([this] { open_wanted(); },
+                        [this] {
+                          for (const auto& pool : pools_) {
+                            if (pool->established + pool->connecting > 0) continue;
+                            end_line_short(*pool);
+                          }
+                        });
 }
 
 /// Those who join it in the completions stay.
@@ -133,7 +133,7 @@ DATAFLUX_INLINE void connection_pool::open_one(host_pool& pool) {
   count(connecting_, 1);
   open_.store(all_.size(), std::memory_order_relaxed);
   bool open = false;
-  dataflux::detail::within_memory([&] {
+  detail::within_memory([&] {
     std::vector<std::string> addresses;
     if (pool.addresses != nullptr) {
       // Each connection begins at another address, so that all of the host's front ends are used.
@@ -189,4 +189,4 @@ DATAFLUX_INLINE bool connection_pool::watch(connection& c) {
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, c.stream().descriptor(), &event) == 0;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// What one receive moves at most: small enough that a checksum finds it in the cache.
 inline constexpr std::size_t receive_piece = std::size_t{256} << 10U;
@@ -208,4 +208,4 @@ DATAFLUX_INLINE connection::step connection::lost(stream::status how) {
   return step::ended;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -35,7 +35,7 @@
 /// When a transfer begins, libcurl closes connections without a transfer that look dead or old. So
 /// adopt() receives once on a plain connection, which gives it a transfer; a TLS connection has one
 /// from its first reply on.
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// Once per process, before the first handle; never undone: others may use curl.
 inline void initialise_curl() {
@@ -173,7 +173,7 @@ struct connector::state {
   /// The child of a fork must close what it inherits: every socket is made and closed here.
   static curl_socket_t open_socket(void* self, curlsocktype, ::curl_sockaddr* to) noexcept {
     auto& a = *static_cast<attempt*>(self);
-    const int s = detail::open_socket(to->family, to->socktype, a.in->owner.options.peer_timeout);
+    const int s = http::open_socket(to->family, to->socktype, a.in->owner.options.peer_timeout);
     if (s < 0) a.no_descriptor |= is_descriptor_shortage(errno);
     if (s < 0) a.no_memory |= errno == ENOMEM;
     return s < 0 ? CURL_SOCKET_BAD : s;
@@ -213,7 +213,7 @@ struct connector::state {
     std::uint32_t events = 0;
     if ((what & CURL_POLL_IN) != 0) events |= EPOLLIN;
     if ((what & CURL_POLL_OUT) != 0) events |= EPOLLOUT;
-    dataflux::detail::within_memory(
+    detail::within_memory(
         [&] {
           what == CURL_POLL_REMOVE ? from.owner.connects.forget(s)
                                    : from.owner.connects.watch(s, events, &from);
@@ -367,4 +367,4 @@ DATAFLUX_INLINE void connector::close(stream& s) noexcept {
   s = {};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -8,7 +8,7 @@
 #include <utility>
 
 /// What becomes of connects that are under way.
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 DATAFLUX_INLINE void connector::handle_socket(int descriptor, std::uint32_t events) {
   int mask = 0;
@@ -50,9 +50,8 @@ DATAFLUX_INLINE bool connector::next_finished(finished& out) noexcept {
       auto& a = state::attempt_of(message->easy_handle);
       state_->end_connecting(a);
       out.user = a.user;
-      dataflux::detail::within_memory(
-          [&] { a.explain(message->data.result, out); },
-          [&] { out.failure = transport_failure::memory, out.detail.clear(); });
+      detail::within_memory([&] { a.explain(message->data.result, out); },
+                            [&] { out.failure = transport_failure::memory, out.detail.clear(); });
       return true;
     }
   }
@@ -75,4 +74,4 @@ DATAFLUX_INLINE int connector::adopt(stream& s) noexcept {
   return descriptor;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <limits>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 inline constexpr double no_quota = std::numeric_limits<double>::infinity();
 
@@ -59,4 +59,4 @@ DATAFLUX_INLINE std::size_t cpu_count(std::size_t bound_to, const std::string& r
   return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(least)));
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

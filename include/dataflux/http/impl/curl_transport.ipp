@@ -17,20 +17,20 @@
 
 #include <unistd.h>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
+namespace dataflux::inline DATAFLUX_ABI {
 
 struct curl_transport::state {
   explicit state(duration resolve_ttl) : names(resolve_ttl) {}
 
-  const dataflux::detail::process_stamp born{};
-  std::vector<std::unique_ptr<detail::io_thread>> threads{};
-  detail::resolver names;  // closed before the threads that it answers to are gone
+  const detail::process_stamp born{};
+  std::vector<std::unique_ptr<detail::http::io_thread>> threads{};
+  detail::http::resolver names;  // closed before the threads that it answers to are gone
   std::atomic<std::size_t> next{0};
 
   bool forked() const noexcept { return born.inherited(); }
 };
 
-namespace detail {
+namespace detail::http {
 
 inline result<void> check_readable(const std::string& file, std::string_view what) {
   if (file.empty() || ::access(file.c_str(), R_OK) == 0) return {};
@@ -38,14 +38,14 @@ inline result<void> check_readable(const std::string& file, std::string_view wha
                "cannot read the " + std::string(what) + " \"" + file + "\"");
 }
 
-}  // namespace detail
+}  // namespace detail::http
 
 DATAFLUX_INLINE curl_transport::curl_transport(std::unique_ptr<state> s) noexcept
     : state_(std::move(s)) {}
 
 DATAFLUX_INLINE result<std::shared_ptr<curl_transport>> curl_transport::create(
     const curl_transport_options& given) {
-  const curl_transport_options options = dataflux::detail::with_defaults<
+  const curl_transport_options options = detail::with_defaults<
       &curl_transport_options::max_connections_per_host, &curl_transport_options::max_connections,
       &curl_transport_options::idle_timeout, &curl_transport_options::peer_timeout,
       &curl_transport_options::resolve_ttl>(given);
@@ -53,17 +53,18 @@ DATAFLUX_INLINE result<std::shared_ptr<curl_transport>> curl_transport::create(
        {std::pair{options.ca_file, "file of trusted authorities"},
         std::pair{options.client_certificate_file, "client certificate"},
         std::pair{options.client_key_file, "key of the client certificate"}}) {
-    if (auto readable = detail::check_readable(file, what); !readable) return readable.error();
+    if (auto readable = detail::http::check_readable(file, what); !readable)
+      return readable.error();
   }
   if (options.client_certificate_file.empty() != options.client_key_file.empty()) {
     return error(errc::invalid_argument, "a client certificate needs its key file, and vice versa");
   }
   std::size_t count = options.io_threads;
-  if (count == 0) count = detail::cpu_count(std::thread::hardware_concurrency()) / 4;
+  if (count == 0) count = detail::http::cpu_count(std::thread::hardware_concurrency()) / 4;
   // Each thread has connections of its own, at least one.
   const std::size_t most = std::min(options.max_connections_per_host, options.max_connections);
   count = std::clamp<std::size_t>(count, 1, std::max<std::size_t>(1, most));
-  const detail::connection_pool::limits share{
+  const detail::http::connection_pool::limits share{
       .connections_per_host = std::max<std::size_t>(1, options.max_connections_per_host / count),
       .connections = std::max<std::size_t>(1, options.max_connections / count)};
   try {
@@ -71,7 +72,7 @@ DATAFLUX_INLINE result<std::shared_ptr<curl_transport>> curl_transport::create(
     for (std::size_t i = 0; i < count; ++i) {
       const auto number = static_cast<std::uint32_t>(i);
       made->threads.push_back(
-          std::make_unique<detail::io_thread>(number, options, share, made->names));
+          std::make_unique<detail::http::io_thread>(number, options, share, made->names));
     }
     std::shared_ptr<curl_transport> out(new curl_transport(std::move(made)));
     for (auto& thread : out->state_->threads) thread->start();
@@ -94,24 +95,24 @@ DATAFLUX_INLINE curl_transport::~curl_transport() {
   }
 }
 
-DATAFLUX_INLINE void curl_transport::submit(ref<exchange> e) {
+DATAFLUX_INLINE void curl_transport::submit(detail::ref<detail::http::exchange> e) {
   if (state_->forked()) {
-    exchange_report report;
-    report.failure = transport_failure::forked;
+    detail::http::exchange_report report;
+    report.failure = detail::http::transport_failure::forked;
     report.detail = "this client was made before fork(); make a new one in the child process";
     e->on_done(report);
     return;
   }
   if (e->executor == nullptr) e->executor = &next_executor();
-  auto* const thread = static_cast<detail::io_thread*>(e->executor);
+  auto* const thread = static_cast<detail::http::io_thread*>(e->executor);
   thread->submit(std::move(e));
 }
 
-DATAFLUX_INLINE void curl_transport::cancel(ref<exchange> e) noexcept {
+DATAFLUX_INLINE void curl_transport::cancel(detail::ref<detail::http::exchange> e) noexcept {
   if (state_->forked() || e->executor == nullptr) return;
-  auto* const thread = static_cast<detail::io_thread*>(e->executor);
+  auto* const thread = static_cast<detail::http::io_thread*>(e->executor);
   // Short of memory it ends by its own limits.
-  dataflux::detail::within_memory([&] { thread->cancel(std::move(e)); });
+  detail::within_memory([&] { thread->cancel(std::move(e)); });
 }
 
 DATAFLUX_INLINE scheduler& curl_transport::next_executor() noexcept {
@@ -140,4 +141,4 @@ DATAFLUX_INLINE std::size_t curl_transport::connections() const noexcept {
   return sum;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI

@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 DATAFLUX_INLINE bool is_descriptor_shortage(int code) noexcept {
   return code == EMFILE || code == ENFILE;
@@ -105,4 +105,4 @@ DATAFLUX_INLINE void keep_busy_sockets(const std::vector<int>& sockets) noexcept
   if (receiver >= 0) static_cast<void>(::recv(receiver, &byte, 1, MSG_DONTWAIT) == 1);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

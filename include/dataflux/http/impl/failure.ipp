@@ -2,7 +2,7 @@
 
 #include <dataflux/http/detail/failure.hpp>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 DATAFLUX_INLINE std::string_view to_string(transport_failure f) noexcept {
   switch (f) {
@@ -114,4 +114,4 @@ DATAFLUX_INLINE std::string describe_stranger(std::string_view received) {
   return text += '\'';
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -2,7 +2,7 @@
 
 #include <dataflux/http/detail/host_pool.hpp>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 DATAFLUX_INLINE void wait_line::push_back(ref<exchange> owned) noexcept {
   exchange* const e = owned.leak();
@@ -49,4 +49,4 @@ DATAFLUX_INLINE bool gives_way(const host_claim& holder, const host_claim& other
   return longer && other.connections + 1 < holder.connections;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -8,9 +8,7 @@
 #include <charconv>
 #include <limits>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 inline bool is_sendable_target(std::string_view target) noexcept {
   const char* const last = target.data() + target.size();
@@ -30,14 +28,12 @@ inline bool announces_body(method m) noexcept {
   return m == method::post || m == method::put || m == method::patch;
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE result<void> encode_request_head(const request& r, std::string& out) {
   const auto refuse = [](std::string_view why) {
     return error{errc::invalid_argument, std::string{why}};
   };
-  if (!r.origin || !detail::is_sendable_host(r.origin->host)) return refuse("no valid host");
-  if (!detail::is_sendable_target(r.target)) {
+  if (!r.origin || !is_sendable_host(r.origin->host)) return refuse("no valid host");
+  if (!is_sendable_target(r.target)) {
     return refuse("the request target must begin with '/' and hold no space or control character");
   }
   if (!r.headers.valid()) return refuse("a header field of the request is not valid");
@@ -50,14 +46,13 @@ DATAFLUX_INLINE result<void> encode_request_head(const request& r, std::string& 
     *port_end++ = ':';
     port_end = std::to_chars(port_end, port + sizeof port, r.origin->port).ptr;
   }
-  const bool announced = r.body.size() != 0 || detail::announces_body(r.method);
+  const bool announced = r.body.size() != 0 || announces_body(r.method);
   char length[20];  // 20 digits hold every 64-bit number
   const char* const length_end =
       announced ? std::to_chars(length, length + sizeof length, r.body.size()).ptr : length;
-  detail::append_all(
-      out, {to_string(r.method), " ", r.target, " HTTP/1.1\r\nHost: ", literal ? "[" : "", host,
-            std::string_view(port, port_end), announced ? "\r\nContent-Length: " : "",
-            std::string_view(length, length_end), "\r\n", r.headers.wire(), "\r\n"});
+  append_all(out, {to_string(r.method), " ", r.target, " HTTP/1.1\r\nHost: ", literal ? "[" : "",
+                   host, std::string_view(port, port_end), announced ? "\r\nContent-Length: " : "",
+                   std::string_view(length, length_end), "\r\n", r.headers.wire(), "\r\n"});
   return {};
 }
 
@@ -65,10 +60,10 @@ DATAFLUX_INLINE std::optional<std::chrono::seconds> keep_alive_timeout(const rep
   std::string_view value = head.find("Keep-Alive").value_or(std::string_view());
   while (!value.empty()) {
     const std::size_t comma = std::min(value.find(','), value.size());
-    const std::string_view parameter = detail::trim_blanks(value.substr(0, comma));
+    const std::string_view parameter = trim_blanks(value.substr(0, comma));
     value.remove_prefix(std::min(comma + 1, value.size()));
     const std::size_t equals = std::min(parameter.find('='), parameter.size());
-    if (!detail::same_letters(parameter.substr(0, equals), "timeout")) continue;
+    if (!same_letters(parameter.substr(0, equals), "timeout")) continue;
     const std::string_view digits = parameter.substr(std::min(equals + 1, parameter.size()));
     std::uint32_t seconds = 0;
     const auto [end, failure] =
@@ -109,7 +104,7 @@ DATAFLUX_INLINE result<std::size_t> reply_decoder::parse_head(std::string_view r
   const char* const first = bounded.data();
   const char* const last = first + bounded.size();
   const char* at = first + std::min(scanned_, bounded.size());
-  while ((at = detail::find_control(at, last)) != last) {
+  while ((at = find_control(at, last)) != last) {
     if (*at == '\t') {
       ++at;
       continue;
@@ -139,7 +134,7 @@ DATAFLUX_INLINE const char* reply_decoder::parse_status_line(std::string_view li
   const std::string_view version = line.substr(0, 9);
   if (version != "HTTP/1.1 " && version != "HTTP/1.0 ") return "not HTTP/1.1 or HTTP/1.0";
   const std::string_view code = line.substr(9, 3);
-  const bool digits = code.size() == 3 && std::all_of(code.begin(), code.end(), detail::is_digit);
+  const bool digits = code.size() == 3 && std::all_of(code.begin(), code.end(), is_digit);
   if (!digits || code.front() == '0' || line.size() < 13 || line[12] != ' ') {
     return "malformed status line";
   }
@@ -156,16 +151,16 @@ DATAFLUX_INLINE const char* reply_decoder::parse_status_line(std::string_view li
 DATAFLUX_INLINE const char* reply_decoder::parse_field(std::string_view received, std::size_t end) {
   const char* const first = received.data();
   // Stops at the CR at the latest.
-  const auto colon = static_cast<std::size_t>(
-      detail::find_non_token(first + line_, first + received.size()) - first);
+  const auto colon =
+      static_cast<std::size_t>(find_non_token(first + line_, first + received.size()) - first);
   if (first[colon] != ':' || colon == line_) {
-    if (detail::is_blank(first[line_])) return "folded header line";
+    if (is_blank(first[line_])) return "folded header line";
     return "header line without a valid name and a colon";
   }
   std::size_t value = colon + 1;
   std::size_t value_end = end;
-  while (value != value_end && detail::is_blank(first[value])) ++value;
-  while (value != value_end && detail::is_blank(first[value_end - 1])) --value_end;
+  while (value != value_end && is_blank(first[value])) ++value;
+  while (value != value_end && is_blank(first[value_end - 1])) --value_end;
   // Offsets stay below max_head_size.
   positions_.push_back(
       {static_cast<std::uint32_t>(line_), static_cast<std::uint32_t>(colon - line_),
@@ -177,14 +172,14 @@ DATAFLUX_INLINE const char* reply_decoder::note_field(std::string_view name,
                                                       std::string_view value) {
   switch (name.size()) {
     case 10:
-      if (detail::same_letters(name, "connection")) return note_connection(value);
+      if (same_letters(name, "connection")) return note_connection(value);
       return nullptr;
     case 14:
-      if (detail::same_letters(name, "content-length")) return note_length(value);
+      if (same_letters(name, "content-length")) return note_length(value);
       return nullptr;
     case 17:
-      if (!detail::same_letters(name, "transfer-encoding")) return nullptr;
-      if (chunked_ || !detail::same_letters(value, "chunked")) {
+      if (!same_letters(name, "transfer-encoding")) return nullptr;
+      if (chunked_ || !same_letters(value, "chunked")) {
         return "a Transfer-Encoding other than chunked";
       }
       if (http10_) return "Transfer-Encoding in an HTTP/1.0 reply";
@@ -197,7 +192,7 @@ DATAFLUX_INLINE const char* reply_decoder::note_field(std::string_view name,
 
 DATAFLUX_INLINE const char* reply_decoder::note_length(std::string_view value) {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  const auto length = detail::parse_decimal(value);
+  const auto length = parse_decimal(value);
   if (!length || *length > most) return "malformed Content-Length";
   if (head_.content_length_ && *head_.content_length_ != *length) {
     return "two different Content-Length";
@@ -209,10 +204,10 @@ DATAFLUX_INLINE const char* reply_decoder::note_length(std::string_view value) {
 DATAFLUX_INLINE const char* reply_decoder::note_connection(std::string_view value) {
   while (!value.empty()) {
     const std::size_t comma = std::min(value.find(','), value.size());
-    const std::string_view option = detail::trim_blanks(value.substr(0, comma));
-    if (!option.empty() && !detail::is_token(option)) return "malformed Connection";
-    if (detail::same_letters(option, "close")) close_ = true;
-    if (detail::same_letters(option, "keep-alive")) stay_open_ = true;
+    const std::string_view option = trim_blanks(value.substr(0, comma));
+    if (!option.empty() && !is_token(option)) return "malformed Connection";
+    if (same_letters(option, "close")) close_ = true;
+    if (same_letters(option, "keep-alive")) stay_open_ = true;
     value.remove_prefix(std::min(comma + 1, value.size()));
   }
   return nullptr;
@@ -295,13 +290,13 @@ DATAFLUX_INLINE const char* reply_decoder::chunk_control(char c) {
     case size:
       return chunk_size_digit(c);
     case size_blank:
-      if (detail::is_blank(c)) return nullptr;
+      if (is_blank(c)) return nullptr;
       if (c != ';') return "malformed chunk size";
       chunk_phase_ = extension;
       return nullptr;
     case extension:
       if (c == '\r') chunk_phase_ = size_lf;
-      return c != '\r' && c != '\t' && detail::is_control(c) ? "bad chunk extension" : nullptr;
+      return c != '\r' && c != '\t' && is_control(c) ? "bad chunk extension" : nullptr;
     case size_lf:
       chunk_phase_ = remaining_ == 0 ? line_first : data;
       counted_ = 0;
@@ -317,13 +312,13 @@ DATAFLUX_INLINE const char* reply_decoder::chunk_control(char c) {
       return c == '\n' ? nullptr : "chunk longer than its size";
     case line_first:
       chunk_phase_ = c == '\r' ? end_lf : trailer_name;
-      return c == '\r' || detail::is_token_character(c) ? nullptr : "malformed trailer";
+      return c == '\r' || is_token_character(c) ? nullptr : "malformed trailer";
     case trailer_name:
       if (c == ':') chunk_phase_ = trailer_value;
-      return c == ':' || detail::is_token_character(c) ? nullptr : "malformed trailer";
+      return c == ':' || is_token_character(c) ? nullptr : "malformed trailer";
     case trailer_value:
       if (c == '\r') chunk_phase_ = trailer_lf;
-      return c != '\r' && c != '\t' && detail::is_control(c) ? "malformed trailer" : nullptr;
+      return c != '\r' && c != '\t' && is_control(c) ? "malformed trailer" : nullptr;
     case trailer_lf:
       chunk_phase_ = line_first;
       return c == '\n' ? nullptr : "malformed trailer";
@@ -375,4 +370,4 @@ DATAFLUX_INLINE result<void> reply_decoder::closed() {
                                       : "the server closed the connection inside a reply head"};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

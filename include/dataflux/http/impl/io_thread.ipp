@@ -29,7 +29,7 @@
 ///
 /// stop() sends a message and joins the thread. The loop then refuses what is new, and ends every
 /// exchange with `cancelled`. end_late() does the same for what came after the thread had ended.
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 DATAFLUX_INLINE event_descriptors::event_descriptors()
     : epoll(::epoll_create1(EPOLL_CLOEXEC)), wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -61,7 +61,7 @@ inline constexpr std::size_t usual_messages = 256;
 DATAFLUX_INLINE void io_thread::start() {
   inbox_.reserve(usual_messages);
   taken_.reserve(usual_messages);
-  const dataflux::detail::all_signals_blocked guard;
+  const detail::all_signals_blocked guard;
   thread_ = std::thread([this] {
     current() = this;
     loop();
@@ -71,7 +71,7 @@ DATAFLUX_INLINE void io_thread::start() {
 DATAFLUX_INLINE void io_thread::stop() noexcept {
   if (!thread_.joinable()) return;
   // There is memory again as soon as the loop has emptied the inbox.
-  while (!dataflux::detail::within_memory([this] { post([this] { stopping_ = true; }); })) {
+  while (!detail::within_memory([this] { post([this] { stopping_ = true; }); })) {
     std::this_thread::yield();
   }
   thread_.join();
@@ -121,7 +121,7 @@ DATAFLUX_INLINE timer_id io_thread::at(time_point when, task work) {
   const timer_id id = timers_.add(when, std::move(work));
   lock.unlock();
   // So that the loop shortens its sleep. A full inbox means that it does not sleep.
-  if (earlier && !is_current()) dataflux::detail::within_memory([this] { post([] {}); });
+  if (earlier && !is_current()) detail::within_memory([this] { post([] {}); });
   return id;
 }
 
@@ -197,7 +197,7 @@ DATAFLUX_INLINE void io_thread::wait_for_events() {
 }
 
 DATAFLUX_INLINE void io_thread::run(message& m) noexcept {
-  dataflux::detail::within_memory([&] {
+  detail::within_memory([&] {
     if (m.work) {
       m.work();
     } else if (m.is_cancel) {
@@ -235,8 +235,8 @@ DATAFLUX_INLINE void io_thread::run_timers() {
       due = timers_.take_due(now_);
     }
     if (!due) return;
-    dataflux::detail::within_memory(due);
+    detail::within_memory(due);
   }
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -6,9 +6,7 @@
 #include <charconv>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// Fields that decide where a message ends or which server answers are the encoder's alone: a
 /// second one from a caller would let two parties disagree about the framing.
@@ -36,8 +34,6 @@ inline bool is_field_value(std::string_view value) noexcept {
   return true;
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE std::string_view to_string(method m) noexcept {
   switch (m) {
     case method::get:
@@ -56,18 +52,17 @@ DATAFLUX_INLINE std::string_view to_string(method m) noexcept {
   return "GET";
 }
 
-DATAFLUX_INLINE bool detail::same_letters_of_same_size(std::string_view a,
-                                                       std::string_view b) noexcept {
+DATAFLUX_INLINE bool same_letters_of_same_size(std::string_view a, std::string_view b) noexcept {
   return same_letters(a, b);
 }
 
 DATAFLUX_INLINE void header_list::add(std::string_view name, std::string_view value) {
-  if (!detail::is_token(name) || detail::is_encoder_field(name) || !detail::is_field_value(value)) {
+  if (!is_token(name) || is_encoder_field(name) || !is_field_value(value)) {
     valid_ = false;
     return;
   }
   if (wire_.empty()) wire_.reserve(512);
-  detail::append_all(wire_, {name, ": ", value, "\r\n"});
+  append_all(wire_, {name, ": ", value, "\r\n"});
 }
 
 DATAFLUX_INLINE void header_list::add(std::string_view name, std::uint64_t value) {
@@ -122,7 +117,7 @@ DATAFLUX_INLINE void request::clear() noexcept {
 DATAFLUX_INLINE std::optional<std::string_view> reply_head::find(
     std::string_view name) const noexcept {
   for (const field& f : fields_) {
-    if (f.name.size() == name.size() && detail::same_letters(f.name, name)) return f.value;
+    if (f.name.size() == name.size() && same_letters(f.name, name)) return f.value;
   }
   return std::nullopt;
 }
@@ -134,4 +129,4 @@ DATAFLUX_INLINE void reply_head::assign(int status, std::vector<field> fields,
   content_length_ = length;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

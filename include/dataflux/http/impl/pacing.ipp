@@ -9,9 +9,9 @@
 #include <tuple>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
-namespace detail::pace {
+namespace pace {
 
 inline constexpr duration tenth = std::chrono::milliseconds(100);
 inline constexpr duration millisecond = std::chrono::milliseconds(1);
@@ -52,7 +52,7 @@ auto& tally_of(Tallies& all, std::int64_t slot) noexcept {
   return all[static_cast<std::size_t>(slot) % all.size()];
 }
 
-}  // namespace detail::pace
+}  // namespace pace
 
 DATAFLUX_INLINE std::string_view to_string(operation_class c) noexcept {
   switch (c) {
@@ -67,7 +67,6 @@ DATAFLUX_INLINE std::string_view to_string(operation_class c) noexcept {
 }
 
 DATAFLUX_INLINE time_point pace_controller::admit(time_point now) noexcept {
-  namespace pace = detail::pace;
   if (limited_) {
     grow(now);
   }
@@ -98,12 +97,12 @@ DATAFLUX_INLINE void pace_controller::report(time_point started, time_point now,
   if (outcome != pace_outcome::rejected) return;
   ++rejected_;
   const auto count = [started](auto& tallies, duration each) {
-    const std::int64_t slot = detail::pace::slot_of(started, each);
-    tally& t = detail::pace::tally_of(tallies, slot);
+    const std::int64_t slot = pace::slot_of(started, each);
+    tally& t = pace::tally_of(tallies, slot);
     if (t.slot == slot) ++t.rejected;
   };
-  count(tenths_, detail::pace::tenth);
-  count(milliseconds_, detail::pace::millisecond);
+  count(tenths_, pace::tenth);
+  count(milliseconds_, pace::millisecond);
   ++since_refused_.rejected;
   if (limited_) grow(now);
   cut(started, now);
@@ -111,7 +110,6 @@ DATAFLUX_INLINE void pace_controller::report(time_point started, time_point now,
 
 /// What was started in the last second and not rejected so far.
 DATAFLUX_INLINE double pace_controller::accepted_per_second(time_point now) const noexcept {
-  namespace pace = detail::pace;
   const std::int64_t newest = pace::slot_of(now, pace::tenth);
   double accepted = 0;
   for (const tally& t : tenths_) {
@@ -122,7 +120,6 @@ DATAFLUX_INLINE double pace_controller::accepted_per_second(time_point now) cons
 
 /// Counts from the start of that request on, the first one that was rejected.
 DATAFLUX_INLINE void pace_controller::calibrate_from(time_point started) noexcept {
-  namespace pace = detail::pace;
   const std::int64_t from = pace::slot_of(started, pace::millisecond);
   since_refused_ = {};
   refused_from_ = never;
@@ -136,14 +133,12 @@ DATAFLUX_INLINE void pace_controller::calibrate_from(time_point started) noexcep
 
 /// One is taken for accepted in any case, or the way back would take seconds.
 DATAFLUX_INLINE double pace_controller::accepted_since_refused(time_point now) const noexcept {
-  namespace pace = detail::pace;
   const duration paused = std::clamp(now, first_cut_, paused_until_) - first_cut_;
   const duration passed = std::max(now - refused_from_ - paused, pace::millisecond);
   return std::max(since_refused_.accepted(), 1.0) / to_seconds(passed);
 }
 
 DATAFLUX_INLINE void pace_controller::cut(time_point started, time_point now) noexcept {
-  namespace pace = detail::pace;
   last_rejection_ = now;
   // A request started before the last cut tells nothing about the rate since, but more about what
   // was accepted before: the cut is made anew.
@@ -186,7 +181,6 @@ DATAFLUX_INLINE void pace_controller::cut(time_point started, time_point now) no
 }
 
 DATAFLUX_INLINE void pace_controller::grow(time_point now) noexcept {
-  namespace pace = detail::pace;
   if (now <= grown_) return;
   const double quiet = to_seconds(now - last_rejection_);
   if (quiet >= pace::unlimited_after) {
@@ -248,4 +242,4 @@ DATAFLUX_INLINE pacing::lane& pacing::of(std::string_view bucket, operation_clas
   return it->second.classes[static_cast<std::size_t>(c)];
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

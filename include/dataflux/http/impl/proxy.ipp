@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 DATAFLUX_INLINE bool proxy_configured(const origin& to) {
   if (to.direct) return false;
@@ -18,4 +18,4 @@ DATAFLUX_INLINE bool proxy_configured(const origin& to) {
   return set("http_proxy") || set("all_proxy") || set("ALL_PROXY");
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -18,7 +18,7 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 struct resolver::state {
   /// With room for the answer, so that it needs no memory when it comes.
@@ -56,7 +56,7 @@ struct resolver::state {
   void reply_all(const std::string& host, const result<addresses>& outcome) noexcept {
     auto waiting = callers.extract(host);
     for (caller_ptr& c : waiting.mapped()) {
-      dataflux::detail::within_memory([&] { reply(std::move(c), outcome); });
+      detail::within_memory([&] { reply(std::move(c), outcome); });
     }
   }
   /// A question more, or one who wants to know the same. All or nothing.
@@ -140,15 +140,15 @@ DATAFLUX_INLINE void resolver::resolve(const std::string& host, scheduler& where
   }
   if (!state_->is_new_question(host, std::move(from))) return;
   if (state_->questions.size() > state_->idle && state_->threads < most_threads) {
-    const dataflux::detail::all_signals_blocked guard;
+    const detail::all_signals_blocked guard;
     try {
       std::thread(&resolver::serve, state_).detach();
       ++state_->threads;
     } catch (const std::exception&) {  // for want of threads, or of memory
       if (state_->threads == 0) {
         state_->questions.pop_back();
-        result<addresses> why = dataflux::detail::short_of_memory();
-        dataflux::detail::within_memory(
+        result<addresses> why = detail::short_of_memory();
+        detail::within_memory(
             [&] { why = error(errc::unavailable, "no thread can be started to resolve names"); });
         state_->reply_all(host, why);
       }
@@ -167,11 +167,11 @@ DATAFLUX_INLINE void resolver::serve(std::shared_ptr<state> shared) {
     const std::string host = std::move(shared->questions.front());
     shared->questions.pop_front();
     lock.unlock();
-    result<addresses> outcome = dataflux::detail::short_of_memory();
-    dataflux::detail::within_memory([&] { outcome = shared->ask(host); });
+    result<addresses> outcome = detail::short_of_memory();
+    detail::within_memory([&] { outcome = shared->ask(host); });
     lock.lock();
     if (shared->closed) return;
-    dataflux::detail::within_memory([&] {
+    detail::within_memory([&] {
       if (outcome) shared->cache[host] = {*outcome, clock::now() + shared->ttl};
     });
     shared->reply_all(host, outcome);
@@ -189,4 +189,4 @@ DATAFLUX_INLINE std::string addresses_text(const origin& to,
   return out;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 inline bool is_throttle_reason(std::string_view reason) noexcept {
   return reason == "rateLimitExceeded" || reason == "userRateLimitExceeded" || reason == "SlowDown";
@@ -40,7 +38,7 @@ inline retry_decision within_limits(const retry_policy& policy, const retry_stat
                                     retry_decision wanted, duration retry_after,
                                     time_point now) noexcept {
   const time_point end = deadline_after(
-      state.started, dataflux::detail::or_default(policy.max_elapsed, retry_policy{}.max_elapsed));
+      state.started, detail::or_default(policy.max_elapsed, retry_policy{}.max_elapsed));
   if (now >= end || retry_after > time_left(now, end)) return stop_because(stop_reason::elapsed);
   wanted.delay = std::min(std::max(wanted.delay, retry_after), time_left(now, end));
   if (wanted.delay >= time_left(now, state.deadline)) return stop_because(stop_reason::elapsed);
@@ -52,14 +50,12 @@ inline bool may_repeat(const retry_state& state, const attempt_outcome& outcome)
          (outcome.http_status == 0 && !may_have_been_executed(outcome.failure));
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE reply_class classify(int http_status, std::string_view reason) noexcept {
   switch (http_status) {
     case 401:
       return reply_class::unauthenticated;
     case 403:
-      return detail::is_throttle_reason(reason) ? reply_class::throttled : reply_class::final;
+      return is_throttle_reason(reason) ? reply_class::throttled : reply_class::final;
     case 408:
       return reply_class::transient;
     case 429:
@@ -71,7 +67,7 @@ DATAFLUX_INLINE reply_class classify(int http_status, std::string_view reason) n
       break;
   }
   if (http_status < 500 || http_status > 599) return reply_class::final;
-  const bool throttled = http_status == 503 && detail::is_throttle_reason(reason);
+  const bool throttled = http_status == 503 && is_throttle_reason(reason);
   return throttled ? reply_class::throttled : reply_class::transient;
 }
 
@@ -116,9 +112,9 @@ DATAFLUX_INLINE int retry_budget::available() const noexcept {
 DATAFLUX_INLINE duration backoff_ceiling(const retry_policy& policy, int n) noexcept {
   // In floating point: factor^n overflows integers long before the cap is applied.
   constexpr retry_policy usual{};
-  const duration first = dataflux::detail::or_default(policy.first, usual.first);
-  const duration cap = dataflux::detail::or_default(policy.cap, usual.cap);
-  const double factor = dataflux::detail::or_default(policy.factor, usual.factor);
+  const duration first = detail::or_default(policy.first, usual.first);
+  const duration cap = detail::or_default(policy.cap, usual.cap);
+  const double factor = detail::or_default(policy.factor, usual.factor);
   const double ceiling = static_cast<double>(first.count()) * std::pow(factor, std::max(n, 1) - 1);
   return ceiling < static_cast<double>(cap.count()) ? duration{static_cast<duration::rep>(ceiling)}
                                                     : cap;
@@ -134,46 +130,42 @@ DATAFLUX_INLINE retry_decision decide(const retry_policy& policy, retry_state& s
   switch (kind) {
     case reply_class::final:
     case reply_class::unauthenticated:
-      if (state.signed_again || !outcome.mendable)
-        return detail::stop_because(stop_reason::final_outcome);
+      if (state.signed_again || !outcome.mendable) return stop_because(stop_reason::final_outcome);
       state.signed_again = true;
-      return detail::within_limits(policy, state, {retry_action::sign_again}, duration{0}, now);
+      return within_limits(policy, state, {retry_action::sign_again}, duration{0}, now);
     case reply_class::throttled: {
       const int own_waits = state.throttles++;
-      const duration wait = own_waits == 0
-                                ? duration{0}
-                                : detail::jittered_backoff(policy, own_waits, uniform, false);
-      return detail::within_limits(policy, state, {retry_action::pace, wait}, outcome.retry_after,
-                                   now);
+      const duration wait =
+          own_waits == 0 ? duration{0} : jittered_backoff(policy, own_waits, uniform, false);
+      return within_limits(policy, state, {retry_action::pace, wait}, outcome.retry_after, now);
     }
     case reply_class::transient:
       break;
   }
-  const bool repeatable = detail::may_repeat(state, outcome);
+  const bool repeatable = may_repeat(state, outcome);
   if (outcome.request_sent && (!broke_off || may_have_been_executed(outcome.failure))) {
     state.may_have_been_executed = true;
   }
   if (broke_off && !may_be_retried(outcome.failure)) {
-    return detail::stop_because(stop_reason::final_outcome);
+    return stop_because(stop_reason::final_outcome);
   }
-  if (!repeatable) return detail::stop_because(stop_reason::not_idempotent);
+  if (!repeatable) return stop_because(stop_reason::not_idempotent);
   ++state.failures;
   constexpr retry_policy usual{};
-  int most = dataflux::detail::or_default(policy.max_attempts, usual.max_attempts);
+  int most = detail::or_default(policy.max_attempts, usual.max_attempts);
   if (outcome.nobody) {
-    most = std::min(most, dataflux::detail::or_default(policy.max_attempts_at_nobody,
-                                                       usual.max_attempts_at_nobody));
+    most = std::min(
+        most, detail::or_default(policy.max_attempts_at_nobody, usual.max_attempts_at_nobody));
   }
-  if (state.failures >= most) return detail::stop_because(stop_reason::attempts);
+  if (state.failures >= most) return stop_because(stop_reason::attempts);
   state.throttles = 0;
   const auto after = [&](bool postponed) {
-    const duration wait = detail::jittered_backoff(policy, state.failures, uniform, postponed);
-    return detail::within_limits(policy, state, {retry_action::retry, wait}, outcome.retry_after,
-                                 now);
+    const duration wait = jittered_backoff(policy, state.failures, uniform, postponed);
+    return within_limits(policy, state, {retry_action::retry, wait}, outcome.retry_after, now);
   };
   const retry_decision paid = after(false);
   if (paid.action == retry_action::stop || budget == nullptr || budget->spend()) return paid;
   return after(true);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 DATAFLUX_INLINE socket_end::outcome socket_end::outcome_of(std::ptrdiff_t moved) noexcept {
   if (moved > 0) return {status::ok, static_cast<std::size_t>(moved)};
@@ -55,4 +55,4 @@ DATAFLUX_INLINE socket_end::outcome socket_end::receive(bytes_span memory, bool 
   return out;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -4,7 +4,7 @@
 
 #include <sys/epoll.h>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 DATAFLUX_INLINE void socket_watch::watch(int descriptor, std::uint32_t events, void* owner) {
   ::epoll_event event{};
@@ -27,4 +27,4 @@ DATAFLUX_INLINE void* socket_watch::owner_of(int descriptor) const noexcept {
   return found != owners_.end() ? found->second : nullptr;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -4,7 +4,7 @@
 
 #include <system_error>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 DATAFLUX_INLINE stream::outcome stream::send(std::span<const bytes_view> pieces) noexcept {
   if (gathers()) return socket_.send(pieces);
@@ -50,4 +50,4 @@ DATAFLUX_INLINE std::string stream::last_failure() const {
   return tls_ != nullptr ? tls_->last_failure() : curl_failure();
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -21,7 +21,7 @@
 /// (a key update, the end) goes behind it, so that records are in order.
 ///
 /// A call of OpenSSL judges by the thread's queue of errors, so that must be empty before.
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 DATAFLUX_INLINE record_memory::block record_memory::take() noexcept {
   if (count_ > 0) return std::move(kept_[--count_]);
@@ -217,4 +217,4 @@ DATAFLUX_INLINE std::string tls_stream::last_failure() const {
   return reason != nullptr ? std::string("TLS: ") + reason : "TLS failed";
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// Debian, Ubuntu, Arch, Gentoo; Fedora, RHEL 7 and later; SUSE; RHEL 6; CentOS and newer RHEL;
 /// Alpine.
@@ -58,4 +58,4 @@ DATAFLUX_INLINE trust_places find_trust_places(const std::string& given, const c
   return find_trust_places(given, here);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

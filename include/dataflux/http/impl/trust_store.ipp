@@ -13,7 +13,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// One system call for several TLS records instead of two for each: a seventh of the cost of a
 /// small read. The buffer lives with the connection.
@@ -65,4 +65,4 @@ DATAFLUX_INLINE result<trust_store::store> trust_store::read() const {
                    (code != 0 ? ": " + std::generic_category().message(code) : ""));
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -6,9 +6,7 @@
 #include <arpa/inet.h>
 #include <algorithm>
 
-namespace dataflux::inline DATAFLUX_ABI::http {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 inline error url_error(std::string_view shown, std::string_view why) {
   std::string message{"URL '"};
@@ -58,8 +56,6 @@ inline bool is_target(std::string_view target) noexcept {
                      [](char c) { return c > 0x20 && c < 0x7f && c != '#'; });
 }
 
-}  // namespace detail
-
 DATAFLUX_INLINE std::string origin::authority() const {
   const bool literal = host.find(':') != std::string::npos;
   std::string out;
@@ -84,41 +80,39 @@ DATAFLUX_INLINE bool origin::is_loopback() const noexcept {
 DATAFLUX_INLINE result<url> parse_url(std::string_view text) {
   url out;
   std::string_view rest = text;
-  if (detail::same_letters(rest.substr(0, 8), "https://")) {
+  if (same_letters(rest.substr(0, 8), "https://")) {
     rest.remove_prefix(8);
-  } else if (detail::same_letters(rest.substr(0, 7), "http://")) {
+  } else if (same_letters(rest.substr(0, 7), "http://")) {
     rest.remove_prefix(7);
     out.origin.tls = false;
   } else {
     const std::size_t scheme = std::min(text.find_first_of(":/?#@"), text.size());
-    return detail::url_error(text.substr(0, std::min<std::size_t>(scheme, 16)),
-                             "must begin with http:// or https://");
+    return url_error(text.substr(0, std::min<std::size_t>(scheme, 16)),
+                     "must begin with http:// or https://");
   }
   out.origin.port = out.origin.tls ? 443 : 80;
-  std::string_view authority = detail::take_authority(rest);
+  std::string_view authority = take_authority(rest);
   if (authority.find('@') != std::string_view::npos) {  // never shown: it may hold a password
-    return detail::url_error(out.origin.tls ? "https://" : "http://", "user info is not allowed");
+    return url_error(out.origin.tls ? "https://" : "http://", "user info is not allowed");
   }
   const auto shown = text.substr(0, std::min<std::size_t>(text.size() - rest.size(), 280));
-  if (!detail::take_port(authority, out.origin.port)) {
-    return detail::url_error(shown, "the port must be a number from 1 to 65535");
+  if (!take_port(authority, out.origin.port)) {
+    return url_error(shown, "the port must be a number from 1 to 65535");
   }
   out.origin.host = authority;
-  std::transform(out.origin.host.begin(), out.origin.host.end(), out.origin.host.begin(),
-                 detail::to_lower);
+  std::transform(out.origin.host.begin(), out.origin.host.end(), out.origin.host.begin(), to_lower);
   if (authority.size() > 2 && authority.front() == '[' && authority.back() == ']') {
     out.origin.host = out.origin.host.substr(1, authority.size() - 2);
-    if (!detail::is_ipv6(out.origin.host)) return detail::url_error(shown, "not an IPv6 address");
-  } else if (!detail::is_host_name(authority)) {
-    return detail::url_error(shown, authority.empty() ? "has no host" : "not a host name");
+    if (!is_ipv6(out.origin.host)) return url_error(shown, "not an IPv6 address");
+  } else if (!is_host_name(authority)) {
+    return url_error(shown, authority.empty() ? "has no host" : "not a host name");
   }
-  if (!detail::is_target(rest)) {
-    return detail::url_error(shown,
-                             "fragment, space, control or non-ASCII character after the host");
+  if (!is_target(rest)) {
+    return url_error(shown, "fragment, space, control or non-ASCII character after the host");
   }
   if (rest.empty() || rest.front() != '/') out.target = "/";
   out.target += rest;
   return out;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::http

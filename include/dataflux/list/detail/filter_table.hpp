@@ -1,14 +1,14 @@
 #pragma once
 
 #include <dataflux/list/list_filter.hpp>
-#include <dataflux/store/detail/object_chunk.hpp>
+#include <dataflux/store/object_chunk.hpp>
 
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-/// Private: what the rest of list/ asks of the table of filters in impl/list_filter.ipp. Pure.
+/// What the rest of list/ asks of the table of filters in impl/list_filter.ipp. Pure.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// The columns that the filters read, besides those that every listing has.

@@ -8,7 +8,7 @@
 #include <string_view>
 
 /// What a range_splitter and the coordinator of a listing say to each other.
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 struct range_splitter_options {
   /// What is to be listed: offsets and prefix already intersected. Its start and end are
@@ -78,4 +78,4 @@ struct list_probe_report {
   bool more{false};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

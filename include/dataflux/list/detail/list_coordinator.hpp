@@ -20,7 +20,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: one page or probe that was sent, and its reply.
+/// One page or probe that was sent, and its reply.
 struct list_call {
   std::uint32_t id{0};  ///< of the range, or of the probe
   bool probe{false};
@@ -33,7 +33,7 @@ struct list_call {
   list_filter::outcome kept{};
 };
 
-/// Private: a piece of the names. Its pages are asked for one after the other.
+/// A piece of the names. Its pages are asked for one after the other.
 struct list_range {
   name_range names{};
   std::uint32_t next{UINT32_MAX};  ///< the range to its right
@@ -56,7 +56,7 @@ struct list_range {
   listing kept{};                     ///< of fast_list()
 };
 
-/// Private: one listing. Everything but the queue and the stop is touched on the strand; pages are
+/// One listing. Everything but the queue and the stop is touched on the strand; pages are
 /// checked and filtered on the I/O threads where they arrive. Kept alive by its calls, by timers,
 /// and by the queue while it waits for a reader. It ends at once when it has failed; calls that
 /// are under way then find it finished.

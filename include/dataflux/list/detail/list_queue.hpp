@@ -17,7 +17,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: who puts pages into an queue, as the reader's side sees it.
+/// Who puts pages into an queue, as the reader's side sees it.
 class list_source {
  public:
   list_source() = default;
@@ -31,7 +31,7 @@ class list_source {
   virtual void wake() = 0;
 };
 
-/// Private: between a coordinator, which puts pages in, and the reader of a stream, who takes them.
+/// Between a coordinator, which puts pages in, and the reader of a stream, who takes them.
 /// The only state of a listing that several threads touch. All members are thread-safe; completions
 /// are called without any lock.
 class list_queue : public std::enable_shared_from_this<list_queue> {

@@ -2,7 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/result.hpp>
-#include <dataflux/store/detail/object_chunk.hpp>
+#include <dataflux/store/object_chunk.hpp>
 
 #include <array>
 #include <bit>
@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-/// Private: the bytes of a manifest, as list/manifest.hpp describes them.
+/// The bytes of a manifest, as list/manifest.hpp describes them.
 namespace dataflux::inline DATAFLUX_ABI {
 struct manifest_description;
 }

@@ -12,7 +12,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: makes the bytes of one manifest of several, which are parts of one listing. Blocks are
+/// Makes the bytes of one manifest of several, which are parts of one listing. Blocks are
 /// copied as they are, not decoded: memory for one part, however many rows there are.
 ///
 /// Parts come in order of their names. That together they are what `description` says the caller

@@ -9,7 +9,7 @@
 /// Arithmetic of names as the service orders them: by the bytes of their UTF-8, which is the order
 /// of code points (protocol.md 1.1). Offsets of a listing are names that need not exist: the start
 /// is inclusive, the end exclusive. All functions are pure and thread-safe; linear in the names.
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// The names n with start <= n < end. An empty start is the least name of all; an empty end stands
 /// for no bound, so the default is every name.
@@ -66,7 +66,7 @@ bool is_cut(const name_range& range, std::string_view at, std::string_view prefi
 /// Otherwise internal, saying between which names there is a gap or an overlap. O(n log n).
 result<void> check_cover(const name_range& whole, std::vector<name_range> pieces);
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/list/impl/name_range.ipp>

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-/// Private: what the pages of one range must keep to, and how far they have come. Pure.
+/// What the pages of one range must keep to, and how far they have come. Pure.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// How far a range has been listed. Objects and prefixes come as two lists, of which neither says

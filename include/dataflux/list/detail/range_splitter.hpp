@@ -9,11 +9,9 @@
 #include <memory>
 #include <span>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
-namespace detail {
 struct splitter_state;
-}
 
 /// Decides how one listing is divided into ranges that are listed at the same time: where to cut,
 /// when, and how large the pages are. It cuts where names are, not in the middle of the name space.
@@ -84,7 +82,7 @@ class range_splitter {
   /// Every which row of a page of `entries` is to be reported.
   static constexpr std::uint64_t stride(std::uint64_t entries) noexcept {
     return std::max<std::uint64_t>(
-        1, (entries + detail::splitting::reported_names - 1) / detail::splitting::reported_names);
+        1, (entries + splitting::reported_names - 1) / splitting::reported_names);
   }
 
   std::uint64_t listed() const noexcept;          ///< entries so far
@@ -92,10 +90,10 @@ class range_splitter {
   std::size_t open_ranges() const noexcept;
 
  private:
-  std::unique_ptr<detail::splitter_state> state_;
+  std::unique_ptr<splitter_state> state_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/list/impl/range_splitter.ipp>

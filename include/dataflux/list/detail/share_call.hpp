@@ -3,9 +3,9 @@
 #include <dataflux/list/detail/share_plan.hpp>
 #include <dataflux/list/detail/share_record.hpp>
 #include <dataflux/list/detail/share_survey.hpp>
-#include <dataflux/list/detail/shared_list.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/manifest.hpp>
+#include <dataflux/list/shared_list.hpp>
 #include <dataflux/store/detail/call_coordinator.hpp>
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: one process's part of a shared listing. share_plan decides; this carries it out.
+/// One process's part of a shared listing. share_plan decides; this carries it out.
 ///
 /// begin() agrees with the others on what is listed (agree), and says that it is there. Then
 /// advance() takes tasks, as many as there are lanes, and looks at the board in between. A task

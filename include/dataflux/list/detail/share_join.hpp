@@ -17,7 +17,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 class replacing_file;
 
-/// Private: makes one manifest, a file, of what lies on a board that is whole.
+/// Makes one manifest, a file, of what lies on a board that is whole.
 ///
 /// Records that are not known are read; their pieces, in order of names, are proved to be the
 /// whole. Then the pieces are read, several at a time up to a cap of memory, and written in order

@@ -13,7 +13,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what one process knows of a listing that many share, and what it does next.
+/// What one process knows of a listing that many share, and what it does next.
 ///
 /// A task is a range of names. It is claimed, listed up to a number of calls, and done; what it has
 /// left becomes tasks of their own, its children. The first task is everything: "0". The children

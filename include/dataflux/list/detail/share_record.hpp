@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-/// Private: what lies on the board of a shared listing. Below its prefix there are
+/// What lies on the board of a shared listing. Below its prefix there are
 ///
 ///     listing      what is listed: a manifest's description, by which all know that they agree
 ///     crew-TOKEN   a process that takes part; empty

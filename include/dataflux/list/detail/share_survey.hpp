@@ -15,7 +15,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// Pieces of a task's rest that its survey looks for.
 inline constexpr std::size_t wanted_share_pieces = 6;
 
-/// Private: finds places to cut a range of which nothing is known, by questions for single names.
+/// Finds places to cut a range of which nothing is known, by questions for single names.
 ///
 /// It goes down the tree of the names: how many characters do all have in common, and which ones
 /// follow there? For that it asks for the first name behind all that begin with some text. One

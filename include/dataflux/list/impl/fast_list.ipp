@@ -51,7 +51,7 @@ DATAFLUX_INLINE result<fast_lister::page> fast_lister::next_page() {
 }
 
 DATAFLUX_INLINE result<taken> fast_lister::try_next_page(listed_page& into) {
-  if (queue_->inherited()) return forked_error("listing");
+  if (queue_->inherited()) return detail::forked_error("listing");
   auto ready = queue_->try_take();
   if (!ready) return taken::nothing;
   if (!*ready) return std::move(*ready).error();
@@ -68,14 +68,14 @@ DATAFLUX_INLINE void fast_lister::notify(completion_queue& queue, std::uint64_t 
 DATAFLUX_INLINE operation<fast_lister::page> fast_lister::submit_next_page() {
   call_limits limits;
   return start_operation<page>(limits, [&](object_store::completion<page> done) {
-    if (queue_->inherited()) return done(forked_error("listing"));
+    if (queue_->inherited()) return done(detail::forked_error("listing"));
     if (auto ready = queue_->try_take()) return done(*std::move(ready));
     queue_->wait(std::move(done), limits.stop);
   });
 }
 
 DATAFLUX_INLINE void fast_lister::start_next_page(object_store::completion<page> done) {
-  if (queue_->inherited()) return done(forked_error("listing"));
+  if (queue_->inherited()) return done(detail::forked_error("listing"));
   if (auto ready = queue_->try_take()) return done(*std::move(ready));
   queue_->wait(std::move(done), {});
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/list/detail/listing_changes.hpp>
+#include <dataflux/list/listing_changes.hpp>
 
 #include <string>
 

@@ -122,7 +122,7 @@ inline bool is_possible(const manifest_block& block, std::size_t begin, std::siz
 DATAFLUX_INLINE result<void> manifest::state::read_table(const detail::manifest_end& end) {
   const bytes_view table =
       bytes.subspan(end.table_begin, std::size_t{end.blocks} * detail::manifest_piece);
-  if (codec::crc32c(table) != end.table_crc) {
+  if (crc32c(table) != end.table_crc) {
     return detail::damaged_manifest("the checksum of its table does not match");
   }
   blocks.reserve(end.blocks);
@@ -147,7 +147,7 @@ DATAFLUX_INLINE result<void> manifest::state::check(std::size_t index) const {
   if (good[index].load(std::memory_order_relaxed)) return {};
   const detail::manifest_block& block = blocks[index];
   const auto name = [&] { return detail::name_block(index, first_rows[index], block.rows); };
-  if (codec::crc32c(bytes.subspan(block.begin, block.bytes)) != block.crc) {
+  if (crc32c(bytes.subspan(block.begin, block.bytes)) != block.crc) {
     return detail::damaged_manifest("the checksum of " + name() + " does not match");
   }
   const object_chunk chunk = detail::manifest_chunk(bytes, block);
@@ -177,7 +177,7 @@ DATAFLUX_INLINE result<void> manifest::state::read(bytes_view whole) {
   bytes = whole;
   if (auto table = read_table(*end); !table) return table;
   const bytes_view text = bytes.subspan(end->description_begin, end->description_bytes);
-  if (codec::crc32c(text) != end->description_crc) {
+  if (crc32c(text) != end->description_crc) {
     return detail::damaged_manifest("the checksum of its description does not match");
   }
   auto read = detail::read_manifest_description(text);

@@ -70,7 +70,7 @@ DATAFLUX_INLINE void manifest_frame::append_block(const object_chunk& chunk, std
     put(layout.extras[k].values, chunk.extras[k].values);
   }
   block.bytes = layout.end;
-  block.crc = codec::crc32c(as_bytes({out.data() + begin, layout.end}));
+  block.crc = crc32c(as_bytes({out.data() + begin, layout.end}));
   count(block);
 }
 
@@ -107,10 +107,10 @@ DATAFLUX_INLINE void manifest_frame::append_rest(const manifest_description& des
   end.rows = rows_;
   end.description_begin = written_;
   end.description_bytes = static_cast<std::uint32_t>(text.size());
-  end.description_crc = codec::crc32c(as_bytes(text));
+  end.description_crc = crc32c(as_bytes(text));
   end.table_begin = manifest_aligned(written_ + text.size());
   end.blocks = blocks_;
-  end.table_crc = codec::crc32c(as_bytes(table_));
+  end.table_crc = crc32c(as_bytes(table_));
   end.bytes = end.table_begin + table_.size() + manifest_piece;
   out.append(text);
   out.append(end.table_begin - written_ - text.size(), '\0');

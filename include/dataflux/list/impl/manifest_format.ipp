@@ -3,7 +3,7 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/detail/json.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/list/detail/manifest_format.hpp>
 #include <dataflux/list/manifest.hpp>
 
@@ -66,7 +66,7 @@ DATAFLUX_INLINE void append_manifest_head(std::string& out) {
   std::array<char, manifest_piece> to{};
   std::copy(manifest_magic.begin(), manifest_magic.end(), to.begin());
   store_at(to.data(), 8, manifest_version);
-  store_at(to.data(), 60, codec::crc32c(as_bytes({to.data(), 60})));
+  store_at(to.data(), 60, crc32c(as_bytes({to.data(), 60})));
   out.append(to.data(), to.size());
 }
 
@@ -80,7 +80,7 @@ DATAFLUX_INLINE void append_manifest_end(std::string& out, const manifest_end& e
   store_at(to.data(), 36, end.blocks);
   store_at(to.data(), 40, end.table_crc);
   store_at(to.data(), 44, end.description_crc);
-  store_at(to.data(), 52, codec::crc32c(as_bytes({to.data(), 52})));
+  store_at(to.data(), 52, crc32c(as_bytes({to.data(), 52})));
   std::copy(manifest_end_magic.begin(), manifest_end_magic.end(), to.begin() + 56);
   out.append(to.data(), to.size());
 }
@@ -95,7 +95,7 @@ inline result<void> check_manifest_head(bytes_view whole) {
     return error{errc::data_loss, "the manifest is truncated: " + std::to_string(whole.size()) +
                                       " bytes are less than its head"};
   }
-  if (load_at<std::uint32_t>(whole, 60) != codec::crc32c(whole.first(60))) {
+  if (load_at<std::uint32_t>(whole, 60) != crc32c(whole.first(60))) {
     return damaged_manifest("the checksum of its head does not match");
   }
   const auto version = load_at<std::uint32_t>(whole, 8);
@@ -118,7 +118,7 @@ DATAFLUX_INLINE result<manifest_end> read_manifest_end(bytes_view whole) {
     return error{errc::data_loss, "the manifest is truncated: " + std::to_string(whole.size()) +
                                       " bytes, and the last of them are not its end"};
   }
-  if (load_at<std::uint32_t>(last, 52) != codec::crc32c(last.first(52))) {
+  if (load_at<std::uint32_t>(last, 52) != crc32c(last.first(52))) {
     return damaged_manifest("the checksum of its end does not match");
   }
   manifest_end end;
@@ -147,7 +147,7 @@ DATAFLUX_INLINE std::string write_manifest_description(const manifest_descriptio
   json.begin_object().key("bucket").string(d.bucket).key("prefix").string(d.prefix);
   json.key("startOffset").string(d.start_offset).key("endOffset").string(d.end_offset);
   json.key("matchGlob").string(d.match_glob).key("versions").boolean(d.versions);
-  json.key("taken").string(codec::format_rfc3339(d.taken)).key("options").begin_object();
+  json.key("taken").string(to_string(d.taken)).key("options").begin_object();
   for (const auto& [name, value] : d.options) json.key(name).string(value);
   json.end_object().end_object();
   return std::move(json).take();
@@ -169,7 +169,7 @@ DATAFLUX_INLINE result<manifest_description> read_manifest_description(bytes_vie
     *to = *value;
   }
   d.versions = root.find("versions").boolean().value_or(false);
-  const auto taken = codec::parse_rfc3339(root.find("taken").text().value_or(""));
+  const auto taken = parse_timestamp(root.find("taken").text().value_or(""));
   if (!taken) return damaged_manifest("its description lacks the time");
   d.taken = *taken;
   for (const auto& [name, value] : root.find("options").members()) {

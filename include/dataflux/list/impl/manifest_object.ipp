@@ -109,7 +109,7 @@ DATAFLUX_INLINE std::optional<upload_piece> manifest_upload::make(std::uint64_t 
     const auto bytes = std::make_shared<std::string>(made_, 0, static_cast<std::size_t>(size));
     made_.erase(0, bytes->size());
     const bytes_view view = as_bytes(*bytes);
-    return upload_piece{view, codec::crc32c(view), size, [bytes] {}};
+    return upload_piece{view, crc32c(view), size, [bytes] {}};
   } catch (const std::bad_alloc&) {
     upload_->fail(error(errc::resource_exhausted, "no memory for a part of the manifest"));
     return std::nullopt;
@@ -131,16 +131,16 @@ DATAFLUX_INLINE void start_save_manifest(object_store& store, const manifest_tar
                                          const object_columns& rows,
                                          object_store::completion<object_metadata> done) {
   using detail::manifest_upload;
-  std::make_shared<manifest_upload>(manifest_upload::context_for(store, target), target,
-                                    description, rows, std::move(done))
+  std::make_shared<detail::manifest_upload>(detail::manifest_upload::context_for(store, target),
+                                            target, description, rows, std::move(done))
       ->start(target.bucket, target.object);
 }
 
 DATAFLUX_INLINE void start_load_manifest(object_store& store, const read_request& request,
                                          object_store::completion<manifest> done) {
   // The sink becomes the manifest's memory; a pool of its own keeps none of it afterwards.
-  auto memory = std::make_shared<collecting_sink>(buffer_pool{0});
-  memory->reset(detail::longest_manifest, collecting_sink::excess::refuse);
+  auto memory = std::make_shared<detail::collecting_sink>(detail::buffer_pool{0});
+  memory->reset(detail::longest_manifest, detail::collecting_sink::excess::refuse);
   byte_sink& sink = *memory;
   store.start(request, sink,
               [memory = std::move(memory), done = std::move(done),

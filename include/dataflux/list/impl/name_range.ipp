@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
-namespace detail::names {
+namespace names {
 
 /// Where the last code point of well-formed `text` begins.
 inline std::size_t last_code_point(std::string_view text) noexcept {
@@ -48,7 +48,7 @@ inline void append_code_point(std::string& text, std::uint32_t value) {
   put(0x80U | (value & 0x3FU));
 }
 
-}  // namespace detail::names
+}  // namespace names
 
 DATAFLUX_INLINE name_range name_range::of_prefix(std::string_view prefix) {
   return {std::string(prefix), after_prefix(prefix)};
@@ -72,12 +72,12 @@ DATAFLUX_INLINE std::string successor(std::string_view name) {
 DATAFLUX_INLINE std::string after_prefix(std::string_view prefix) {
   std::string next(prefix);
   while (!next.empty()) {
-    const std::size_t at = detail::names::last_code_point(next);
-    std::uint32_t value = detail::names::code_point(std::string_view(next).substr(at)) + 1;
+    const std::size_t at = names::last_code_point(next);
+    std::uint32_t value = names::code_point(std::string_view(next).substr(at)) + 1;
     next.resize(at);
     if (value == 0xD800) value = 0xE000;  // surrogates have no UTF-8
     if (value > 0x10FFFF) continue;
-    detail::names::append_code_point(next, value);
+    names::append_code_point(next, value);
     return next;
   }
   return next;
@@ -86,7 +86,7 @@ DATAFLUX_INLINE std::string after_prefix(std::string_view prefix) {
 DATAFLUX_INLINE std::string_view well_formed_part(std::string_view text) noexcept {
   std::size_t good = 0;
   while (good < text.size()) {
-    const std::size_t length = detail::names::sequence_length(text[good]);
+    const std::size_t length = names::sequence_length(text[good]);
     if (!codec::is_valid_utf8(text.substr(good, length))) break;
     good += std::min(length, text.size() - good);
   }
@@ -97,7 +97,7 @@ DATAFLUX_INLINE std::string well_formed_from(std::string_view text) {
   const std::size_t good = well_formed_part(text).size();
   std::string whole(text);
   if (good == text.size()) return whole;
-  const std::size_t length = good + detail::names::sequence_length(text[good]);
+  const std::size_t length = good + names::sequence_length(text[good]);
   const auto lead = static_cast<unsigned char>(text[good]);
   while (whole.size() < length) {
     const bool second = whole.size() == good + 1;
@@ -153,4 +153,4 @@ DATAFLUX_INLINE result<void> check_cover(const name_range& whole, std::vector<na
   return {};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/detail/escaped_text.hpp>
+#include <dataflux/detail/text.hpp>
 #include <dataflux/list/detail/name_range.hpp>
 #include <dataflux/list/detail/page_check.hpp>
 

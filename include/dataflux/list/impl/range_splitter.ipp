@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE range_splitter::range_splitter(range_splitter_options options)
-    : state_(std::make_unique<detail::splitter_state>()) {
-  detail::splitter_state& s = *state_;
+    : state_(std::make_unique<splitter_state>()) {
+  splitter_state& s = *state_;
   s.options = std::move(options);
   const name_range& whole = s.options.range;
   s.pieces.emplace_back().names = whole;
@@ -26,7 +26,7 @@ DATAFLUX_INLINE range_splitter& range_splitter::operator=(range_splitter&&) noex
 
 DATAFLUX_INLINE std::span<const list_action> range_splitter::plan(std::size_t slots,
                                                                   bool leftmost_only) {
-  detail::splitter_state& s = *state_;
+  splitter_state& s = *state_;
   s.actions.clear();
   s.asked_now = 0;
   const bool overtaken = std::exchange(s.overtaken, false);
@@ -58,24 +58,24 @@ DATAFLUX_INLINE void range_splitter::names_given(std::uint32_t range,
 
 DATAFLUX_INLINE void range_splitter::probe_answered(std::uint32_t id,
                                                     const list_probe_report& probe) {
-  detail::splitter_state& s = *state_;
+  splitter_state& s = *state_;
   const auto& [range, question, ahead] = s.probes[id];
   if (ahead) return s.peeked(range, probe.entries);
   s.pieces[range].asking = false;
   s.pieces[range].unanswered = probe.more && probe.entries.empty();
   if (s.pieces[range].unanswered) return;
-  detail::folder_list list{question.at, question.until, {}};
+  folder_list list{question.at, question.until, {}};
   list.entries.assign(probe.entries.begin(), probe.entries.end());
   if (probe.more) list.upto = list.entries.back();
   s.folders[{question.within, question.at}] = std::move(list);
-  for (std::uint32_t i = s.first; i != detail::splitter_state::none; i = s.pieces[i].behind) {
+  for (std::uint32_t i = s.first; i != splitter_state::none; i = s.pieces[i].behind) {
     if (s.pieces[i].position.starts_with(question.within)) s.pieces[i].looked = false;
   }
 }
 DATAFLUX_INLINE std::uint64_t range_splitter::listed() const noexcept { return state_->listed; }
 DATAFLUX_INLINE std::uint64_t range_splitter::expected_total() const noexcept {
   double left = 0;
-  for (std::uint32_t id = state_->first; id != detail::splitter_state::none;
+  for (std::uint32_t id = state_->first; id != splitter_state::none;
        id = state_->pieces[id].behind) {
     left += state_->pieces[id].expected;
   }
@@ -83,4 +83,4 @@ DATAFLUX_INLINE std::uint64_t range_splitter::expected_total() const noexcept {
 }
 DATAFLUX_INLINE std::size_t range_splitter::open_ranges() const noexcept { return state_->open; }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

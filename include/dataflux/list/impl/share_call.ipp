@@ -66,12 +66,12 @@ DATAFLUX_INLINE share_call::share_call(object_store& store, const shared_list_re
     : call_coordinator(store, store.executor(), request.listing.limits, std::move(done)),
       request_(request),
       agreed_(share_description(description, request.listing.extra)),
-      token_(hashed_name("", std::to_string(random_bits()))),
+      token_(hashed_name("", std::to_string(system_entropy::bits()))),
       text_(write_manifest_description(agreed_)),
       parallelism_(or_default(request.listing.parallelism, share_parallelism)),
       lease_(or_default(request.lease, usual_share_lease)),
       description_(std::move(description)),
-      plan_(random_bits(), lease_, std::min<std::size_t>(share_lanes, parallelism_)) {}
+      plan_(system_entropy::bits(), lease_, std::min<std::size_t>(share_lanes, parallelism_)) {}
 
 DATAFLUX_INLINE std::string share_call::on_board(std::string_view kind,
                                                  std::string_view rest) const {

@@ -160,7 +160,7 @@ DATAFLUX_INLINE void share_call::compare_part(const job_ptr& j, const error& ref
                 then<object_metadata>([j, refused](share_call& self, auto found) {
                   if (self.failed()) return;
                   if (!found) return self.fail(std::move(found).error());
-                  const bool same = found->crc32c == codec::crc32c(as_bytes(j->made.bytes));
+                  const bool same = found->crc32c == crc32c(as_bytes(j->made.bytes));
                   same ? self.packed(j) : self.fail(refused);
                 }));
 }

@@ -7,14 +7,14 @@
 #include <string_view>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::service {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// Sends an access token along: `Authorization: Bearer ...`, or nothing for anonymous credentials.
 /// A token that the service refuses (401) is forgotten, and the attempt is worth another one where
 /// a fresh token is to be had. Threads, lifetime, cost: as auth::token_cache says.
 class bearer_signer final : public signer {
  public:
-  bearer_signer(auth::credentials_ptr credentials, http::transport& transport,
+  bearer_signer(credentials_ptr credentials, http::transport& transport,
                 auth::token_cache_options options = {})
       : tokens_(std::move(credentials), transport, std::move(options)) {}
 
@@ -30,7 +30,7 @@ class bearer_signer final : public signer {
   auth::token_cache tokens_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/service/impl/bearer_signer.ipp>

@@ -15,7 +15,7 @@
 #include <optional>
 #include <stop_token>
 
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// What must move in that time.
 inline std::uint64_t least_bytes_in(const call_options& o, duration time) noexcept {
@@ -95,7 +95,7 @@ class call : public http::exchange {
   /// Makes a step on the executor; where memory is short the call ends with that.
   template <class Step>
   void within_memory(Step&& step) noexcept {
-    dataflux::detail::within_memory(static_cast<Step&&>(step), [this] { finish_short(); });
+    detail::within_memory(static_cast<Step&&>(step), [this] { finish_short(); });
   }
   /// Remembers why the body's sink ends the exchange, which carries a text only.
   error refuse(const error& why) {
@@ -186,7 +186,7 @@ class call : public http::exchange {
   reply_facts facts_{};
   collecting_sink body_;
   std::stop_token stop_token_{};
-  dataflux::detail::stop_watch on_stop_{};
+  detail::stop_watch on_stop_{};
 
   friend class pace_line;
   friend class client_core;
@@ -194,7 +194,7 @@ class call : public http::exchange {
   call* previous_{nullptr};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/service/impl/call.ipp>

@@ -26,11 +26,11 @@
 #include <string_view>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// How calls are made: a client's options, with their defaults filled in by the client.
 struct call_options {
-  http::retry_policy retry{};
+  retry_policy retry{};
   duration connect_timeout{};
   duration first_byte_timeout{};
   duration complete_timeout{};  ///< in place of it, for verbs with verb_info::slow_reply
@@ -61,7 +61,7 @@ class client_core final : public ref_counted {
   counters totals{};
   verb_latencies latencies;
   known_past past{};
-  const dataflux::detail::process_stamp born{};
+  const detail::process_stamp born{};
 
   /// The endpoint has answered a call.
   bool answered() const noexcept { return answered_.load(std::memory_order_relaxed); }
@@ -116,4 +116,4 @@ class client_core final : public ref_counted {
   DATAFLUX_INLINE ~client_core() override;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -3,7 +3,7 @@
 #include <dataflux/bytes.hpp>
 #include <dataflux/detail/ref.hpp>
 #include <dataflux/error.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/http/detail/message.hpp>
 #include <dataflux/service/detail/reply_facts.hpp>
 #include <dataflux/service/detail/verb.hpp>
@@ -16,11 +16,9 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::service {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
-namespace detail {
 class client_core;
-}
 
 /// What a write finds that looks for what became of it.
 struct looked_object {
@@ -65,11 +63,11 @@ class dialect {
   virtual std::string not_the_service(std::string_view what) const = 0;
 
   /// Stats an object, by a call of `core` on `executor`, for a write whose outcome is not known.
-  virtual void look(ref<detail::client_core> core, const stat_request& at,
+  virtual void look(ref<client_core> core, const stat_request& at,
                     object_store::completion<looked_object> done, scheduler& executor) const = 0;
   /// Removes an object, by such a call.
-  virtual void remove(ref<detail::client_core> core, const remove_request& what,
+  virtual void remove(ref<client_core> core, const remove_request& what,
                       object_store::completion<void> done, scheduler& executor) const = 0;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -11,7 +11,7 @@
 
 /// What a look at an object says to a write of which the last writer wins (`last_writer_wins` of a
 /// request) whose outcome is not known: decisions only, no clock and no socket.
-namespace dataflux::inline DATAFLUX_ABI::service {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// How old what was found is, against the first request of the call.
 enum class object_age : std::uint8_t {
@@ -145,4 +145,4 @@ inline constexpr duration between_looks = std::chrono::milliseconds(130);
 /// More than a second together.
 inline constexpr int most_looks = 10;
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// What a reply tells of an object.
 template <class Value>
@@ -112,7 +112,7 @@ class looking_call : public call {
   std::uint64_t past_{0};  ///< when the call began: see known_past
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/service/impl/looking_call.ipp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/ref.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/http/detail/pacing.hpp>
 #include <dataflux/observer.hpp>
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 class call;
 
@@ -49,4 +49,4 @@ class pace_line {
   bool armed_{false};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

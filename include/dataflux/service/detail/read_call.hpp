@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// What does not depend on the verb, so that it is compiled once.
 ///
@@ -97,7 +97,7 @@ class read_call final : public reading_call {
   }
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/service/impl/read_call.ipp>

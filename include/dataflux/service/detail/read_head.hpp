@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::service {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// Which bytes an attempt of a read asks for.
 struct read_cursor {
@@ -50,4 +50,4 @@ struct read_head {
   std::string_view content_type{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

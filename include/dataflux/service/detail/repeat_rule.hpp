@@ -10,7 +10,7 @@
 
 /// When a verb may be sent again after an attempt of unknown outcome, and how that outcome is found
 /// out, as data. The retry decision and the documentation read it.
-namespace dataflux::inline DATAFLUX_ABI::service {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// When carrying a request out twice equals carrying it out once.
 enum class repeat_condition : std::uint8_t {
@@ -118,4 +118,4 @@ constexpr std::string_view to_string(repeat_condition condition) noexcept {
   return "never";
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::service {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// What is kept of a reply's head until its body has come: the head's own views are valid only
 /// while it is handed out, and a verb (or parse_error) reads head and body together.
@@ -56,7 +56,7 @@ struct whole_reply {
   std::size_t capacity{0};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/service/impl/reply_facts.ipp>

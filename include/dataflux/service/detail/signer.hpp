@@ -1,17 +1,17 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
-#include <dataflux/detail/unique_function.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/http/detail/message.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::service {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// What an attempt is signed with: a bearer token, a pair of keys. Borrowed for the duration of the
 /// call that hands it out.
@@ -90,4 +90,4 @@ class signer {
   virtual bool refused(const credential& with, const refusal& why) = 0;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-/// Private: small readers of header fields and bodies.
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+/// Small readers of header fields and bodies.
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 inline std::string_view trim(std::string_view text) noexcept {
   constexpr std::string_view blanks{" \t\r\n"};
@@ -41,4 +41,4 @@ inline std::string_view origin_in(std::string& url) {
   return url;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

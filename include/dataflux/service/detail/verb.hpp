@@ -75,7 +75,7 @@
 /// carry no identity yet. An error that is retryable() comes from a reply that was cut or garbled;
 /// one of a write that carries a generation() (data_loss) names the object that was stored damaged
 /// and is to be removed.
-namespace dataflux::inline DATAFLUX_ABI::service {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// What the service counts together when it limits rates.
 using pacing_class = http::operation_class;
@@ -119,4 +119,4 @@ struct call_identity {
 /// The state of a verb that has none.
 struct no_state {};
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

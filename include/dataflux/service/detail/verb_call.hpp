@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// A call whose reply is read as a whole: every verb of a service but the read.
 template <class Dialect, class Verb>
@@ -222,7 +222,7 @@ class verb_call final : public looking_call {
   void conclude(std::optional<error> failure) noexcept override {
     auto done = std::exchange(done_, {});
     request_.limits = {};  // whose stop is the caller's
-    dataflux::detail::within_memory([&] {
+    detail::within_memory([&] {
       if (failure) {
         done(std::move(*failure));
       } else if constexpr (std::is_void_v<value>) {
@@ -241,4 +241,4 @@ class verb_call final : public looking_call {
   std::optional<result<stored_value>> outcome_{};  ///< a value, once it is known
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// The latencies of a client, by verb and I/O thread, so that each is written by one thread.
 ///
@@ -60,9 +60,9 @@ class verb_latencies {
 
  private:
   struct phases {
-    dataflux::detail::latency_recorder queued{};
-    dataflux::detail::latency_recorder first_byte{};
-    dataflux::detail::latency_recorder body{};
+    detail::latency_recorder queued{};
+    detail::latency_recorder first_byte{};
+    detail::latency_recorder body{};
   };
   using place = std::atomic<phases*>;
 
@@ -87,4 +87,4 @@ class verb_latencies {
   std::vector<place> all_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::service {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 DATAFLUX_INLINE std::optional<credential_view> bearer_signer::try_get(time_point now) {
   const auto value = tokens_.try_get(now);
@@ -35,4 +35,4 @@ DATAFLUX_INLINE bool bearer_signer::refused(const credential& with, const refusa
   return true;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -20,7 +20,7 @@
 /// The deadline ends credential and turn by a timer, cuts wait short, and is the transport's in an
 /// exchange. finish() runs once: it takes timer and stop back, calls the completion and leaves the
 /// client.
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// What is kept of the body of an error reply.
 inline constexpr std::size_t error_body_limit = std::size_t{64} << 10U;
@@ -67,18 +67,18 @@ DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<erro
   }
   if (executor == nullptr) executor = &core_->transport().next_executor();
   if (!core_->enter(*this)) stop();
-  const bool posted = dataflux::detail::within_memory([this] {
+  const bool posted = detail::within_memory([this] {
     executor->post(
         [self = ref<call>::share(this)] { self->within_memory([&self] { self->begin(); }); });
   });
   if (posted) return;
   core_->leave(*this);
-  conclude(dataflux::detail::short_of_memory());
+  conclude(detail::short_of_memory());
 }
 
 DATAFLUX_INLINE void call::stop() noexcept {
   stopped_.store(true, std::memory_order_relaxed);
-  dataflux::detail::within_memory([this] {
+  detail::within_memory([this] {
     executor->post(
         [self = ref<call>::share(this)] { self->within_memory([&self] { self->cancel_here(); }); });
   });
@@ -93,7 +93,7 @@ DATAFLUX_INLINE void call::finish_short() noexcept {
     return;
   }
   end_turn(http::pace_outcome::not_rejected);
-  finish(dataflux::detail::short_of_memory(retry_.may_have_been_executed));
+  finish(detail::short_of_memory(retry_.may_have_been_executed));
 }
 
 DATAFLUX_INLINE void call::end_turn(http::pace_outcome outcome) noexcept {
@@ -366,11 +366,11 @@ DATAFLUX_INLINE void call::finish(std::optional<error> failure) noexcept {
   body_.release_if_larger(error_body_limit);
   if (failure) {
     // What there is no memory for is not told.
-    dataflux::detail::within_memory([&] { name(*failure); });
+    detail::within_memory([&] { name(*failure); });
     core->totals.failed.fetch_add(1, std::memory_order_relaxed);
   }
   conclude(std::move(failure));
   core->leave(*this);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -10,7 +10,7 @@
 #include <utility>
 
 /// What became of an attempt, and what is next.
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// An attempt that did nothing and may do better when it is made again.
 inline constexpr http::attempt_outcome nothing_carried_out{
@@ -142,8 +142,8 @@ DATAFLUX_INLINE bool call::sent_damaged(error& e) {
 
 /// Says so where a short timeout, and not the policy, keeps a failure from being repeated.
 DATAFLUX_INLINE error call::untried(error e, http::stop_reason reason) const {
-  const duration most = dataflux::detail::or_default(core_->options.retry.max_elapsed,
-                                                     http::retry_policy{}.max_elapsed);
+  const duration most =
+      detail::or_default(core_->options.retry.max_elapsed, retry_policy{}.max_elapsed);
   if (reason != http::stop_reason::elapsed || deadline_ >= deadline_after(retry_.started, most)) {
     return e;
   }
@@ -182,4 +182,4 @@ DATAFLUX_INLINE void call::fail_or_investigate(error e) {
   finish(std::move(e));
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

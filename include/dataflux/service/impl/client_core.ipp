@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/detail/system_entropy.hpp>
+#include <dataflux/detail/unique_name.hpp>
 #include <dataflux/service/detail/call.hpp>
 #include <dataflux/service/detail/client_core.hpp>
 #include <dataflux/version.hpp>
@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 inline http::header_list own_fields_of(const call_options& o) {
   const std::string own = "dataflux/" DATAFLUX_VERSION;
@@ -42,13 +42,13 @@ DATAFLUX_INLINE client_core::~client_core() {
 DATAFLUX_INLINE bool client_core::forked() const noexcept { return born.inherited(); }
 
 inline std::mt19937_64 make_random_engine() {
-  dataflux::detail::system_entropy seed;
+  detail::system_entropy seed;
   return std::mt19937_64(seed);
 }
 
 inline std::mt19937_64& random_engine() {
   static thread_local std::mt19937_64 engine = make_random_engine();
-  static thread_local dataflux::detail::process_stamp made_in;
+  static thread_local detail::process_stamp made_in;
   // Also anew in the child of a fork, which would repeat its parent's numbers.
   if (made_in.inherited()) {
     engine = make_random_engine();
@@ -143,4 +143,4 @@ DATAFLUX_INLINE bool client_core::put_back(call& c) noexcept {
   return true;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

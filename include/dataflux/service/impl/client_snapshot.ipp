@@ -195,17 +195,17 @@ inline void add_memory(metric_writer& to, const memory_snapshot& m) {
 
 DATAFLUX_INLINE std::string to_json(const client_snapshot& seen) {
   using detail::add_numbers;
-  codec::json_writer to;
+  detail::codec::json_writer to;
   const counters& totals = seen.totals;
   to.begin_object().key("totals").begin_object();
-  add_numbers(to, {{"requests_a", totals.requests_a},
-                   {"requests_b", totals.requests_b},
-                   {"requests_free", totals.requests_free},
-                   {"retries", totals.retries},
-                   {"paced", totals.paced},
-                   {"bytes_sent", totals.bytes_sent},
-                   {"bytes_received", totals.bytes_received},
-                   {"failed", totals.failed}});
+  detail::add_numbers(to, {{"requests_a", totals.requests_a},
+                           {"requests_b", totals.requests_b},
+                           {"requests_free", totals.requests_free},
+                           {"retries", totals.retries},
+                           {"paced", totals.paced},
+                           {"bytes_sent", totals.bytes_sent},
+                           {"bytes_received", totals.bytes_received},
+                           {"failed", totals.failed}});
   to.end_object().key("verbs").begin_array();
   for (const verb_latency& verb : seen.verbs) {
     to.begin_object().key("verb").string(verb.verb);
@@ -216,7 +216,7 @@ DATAFLUX_INLINE std::string to_json(const client_snapshot& seen) {
   }
   to.end_array().key("connections").begin_object();
   const connection_snapshot& c = seen.connections;
-  add_numbers(
+  detail::add_numbers(
       to,
       {{"open", c.open}, {"idle", c.idle}, {"connecting", c.connecting}, {"waiting", c.waiting}});
   detail::add_latency(to.key("connect"), c.connect);
@@ -225,20 +225,20 @@ DATAFLUX_INLINE std::string to_json(const client_snapshot& seen) {
     to.begin_object().key("bucket").string(lane.bucket).key("kind").string(lane.kind);
     to.key("limited").boolean(lane.limited).key("rate").number(lane.rate);
     to.key("concurrency").number(lane.concurrency);
-    add_numbers(to, {{"in_flight", lane.in_flight},
-                     {"waiting", lane.waiting},
-                     {"started", lane.started},
-                     {"rejected", lane.rejected}});
+    detail::add_numbers(to, {{"in_flight", lane.in_flight},
+                             {"waiting", lane.waiting},
+                             {"started", lane.started},
+                             {"rejected", lane.rejected}});
     to.end_object();
   }
   to.end_array().key("memory");
   if (!seen.memory) return std::move(to.null().end_object()).take();
   to.begin_object();
-  add_numbers(to, {{"cap", seen.memory->cap},
-                   {"held", seen.memory->held},
-                   {"borrowed", seen.memory->borrowed},
-                   {"upload_cap", seen.memory->upload_cap},
-                   {"upload_held", seen.memory->upload_held}});
+  detail::add_numbers(to, {{"cap", seen.memory->cap},
+                           {"held", seen.memory->held},
+                           {"borrowed", seen.memory->borrowed},
+                           {"upload_cap", seen.memory->upload_cap},
+                           {"upload_held", seen.memory->upload_held}});
   return std::move(to.end_object().end_object()).take();
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 DATAFLUX_INLINE bool looking_call::look(const repeat_rule& rule, bool no_value, bool has_value,
                                         const error& e, bool outcome_unknown) {
@@ -153,4 +153,4 @@ DATAFLUX_INLINE void looking_call::remove_damaged(const error& e) {
       *executor);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

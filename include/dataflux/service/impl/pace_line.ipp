@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 DATAFLUX_INLINE pace_line::pace_line(http::pacing::lane& lane, std::string_view bucket,
                                      http::operation_class kind)
@@ -67,7 +67,7 @@ DATAFLUX_INLINE void pace_line::serve(scheduler& here) {
     const time_point now = here.now();
     const time_point turn = lane_.admit(now);
     if (turn > now) return arm(here, turn);
-    const bool posted = dataflux::detail::within_memory([&] {
+    const bool posted = detail::within_memory([&] {
       waiting_.front()->executor->post(
           [next = waiting_.front(), now] { next->within_memory([&] { next->on_turn(now); }); });
     });
@@ -80,4 +80,4 @@ DATAFLUX_INLINE void pace_line::serve(scheduler& here) {
   }
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -1,8 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/detail/utf8.hpp>
-#include <dataflux/detail/escaped_text.hpp>
-#include <dataflux/detail/whole_characters.hpp>
+#include <dataflux/detail/text.hpp>
 #include <dataflux/http/detail/message.hpp>
 #include <dataflux/service/detail/printable_text.hpp>
 #include <dataflux/service/detail/text.hpp>
@@ -10,9 +9,7 @@
 #include <algorithm>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::service {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 inline bool is_word_character(char c) noexcept {
   const char lower = static_cast<char>(c | 0x20);
@@ -63,26 +60,24 @@ inline std::size_t character_length(std::string_view text) noexcept {
 inline bool is_control_character(std::string_view character) noexcept {
   const auto first = static_cast<unsigned char>(character.front());
   if (character.size() == 1) return first < 0x20 || first == 0x7f;
-  return dataflux::detail::length_of_break(character) != 0;
+  return detail::length_of_break(character) != 0;
 }
-
-}  // namespace detail
 
 DATAFLUX_INLINE std::string printable_text(std::string_view text, std::size_t limit) {
   // Tokens first: one that is cut in two would not be known by its form.
-  const std::string safe = detail::blank_out_tokens(detail::trim(text).substr(0, 4 * limit));
+  const std::string safe = blank_out_tokens(trim(text).substr(0, 4 * limit));
   std::string_view rest = safe;
   std::string out;
   while (!rest.empty()) {
-    const std::size_t length = detail::character_length(rest);
+    const std::size_t length = character_length(rest);
     std::string_view shown = rest.substr(0, std::max<std::size_t>(length, 1));
     rest.remove_prefix(shown.size());
     if (length == 0) shown = "?";
-    if (detail::is_control_character(shown)) shown = " ";
+    if (is_control_character(shown)) shown = " ";
     if (shown == " " && out.ends_with(' ')) continue;
     if (out.size() + shown.size() > limit) {
       out.resize(std::min(out.size(), limit - std::min<std::size_t>(limit, 3)));
-      out.resize(dataflux::detail::whole_characters(out).size());
+      out.resize(detail::whole_characters(out).size());
       return limit < 3 ? out : out.append("...");
     }
     out.append(shown);
@@ -90,4 +85,4 @@ DATAFLUX_INLINE std::string printable_text(std::string_view text, std::size_t li
   return out;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

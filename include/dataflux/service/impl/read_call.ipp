@@ -17,7 +17,7 @@
 /// the sink is rewound to 0 and the read starts over. take_reply() compares a whole object with its
 /// CRC32C; a mismatch is read once more, and then is data_loss. All of it is on the executor of the
 /// call.
-namespace dataflux::inline DATAFLUX_ABI::service::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 DATAFLUX_INLINE void reading_call::begin(const read_request& what, byte_sink& sink,
                                          completion done) {
@@ -98,7 +98,7 @@ DATAFLUX_INLINE bytes_span reading_call::prepare(std::size_t wanted) {
 }
 
 DATAFLUX_INLINE result<void> reading_call::commit(std::size_t count) {
-  crc_ = codec::crc32c_extend(crc_, {borrowed_, count});
+  crc_ = crc32c_extend(crc_, {borrowed_, count});
   received_ += count;
   auto committed = sink_->commit(count);
   if (!committed) return refuse(committed.error());
@@ -155,8 +155,8 @@ DATAFLUX_INLINE void reading_call::conclude(std::optional<error> failure) noexce
   summary_.crc32c = crc_;
   summary_.attempts = attempts();
   summary_.refusals = refusals();
-  dataflux::detail::within_memory(
+  detail::within_memory(
       [&] { done(failure ? result<read_summary>(std::move(*failure)) : summary_); });
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/service/detail/reply_facts.hpp>
 
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::service {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// "Sun, 06 Nov 1994 08:49:37 GMT", the one form of RFC 9110 that may still be sent; nothing for
 /// any other.
@@ -26,13 +24,11 @@ inline std::optional<timestamp> parse_date(std::string_view text) {
   same[6] = static_cast<char>('0' + (month / 3 + 1) % 10);
   text.copy(same + 8, 2, 5);
   text.copy(same + 11, 8, 17);
-  return codec::parse_rfc3339(same);
+  return parse_timestamp(same);
 }
-
-}  // namespace detail
 
 DATAFLUX_INLINE std::optional<timestamp> time_of(const reply_facts& facts) {
-  return detail::parse_date(facts.date);
+  return parse_date(facts.date);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::service
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// The custom metadata key of object_metadata::upload_mark; no request may use it.
 inline constexpr std::string_view upload_mark_key{"dataflux-upload"};
@@ -32,4 +32,4 @@ inline object_metadata only_fields(metadata_fields asked, object_metadata m) {
   return m;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

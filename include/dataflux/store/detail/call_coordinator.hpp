@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/error.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
 #include <dataflux/store/object_store.hpp>
 
@@ -9,7 +9,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: a coordinator that ends in one result. complete() calls the completion once, whatever
+/// A coordinator that ends in one result. complete() calls the completion once, whatever
 /// comes later. After fail() that is as soon as nothing is under way, perhaps inside fail(): what
 /// writes into the caller's memory has ended by then.
 template <class Self, class Value>

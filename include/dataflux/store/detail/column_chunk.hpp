@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/store/detail/object_chunk.hpp>
+#include <dataflux/store/object_chunk.hpp>
 
 #include <array>
 #include <atomic>

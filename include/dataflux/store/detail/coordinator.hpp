@@ -16,7 +16,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: the base of whatever makes several requests of a store and lives on one of its
+/// The base of whatever makes several requests of a store and lives on one of its
 /// executors, the strand: its state is touched by tasks of the strand alone, so that it has no
 /// lock. `Self` is the class that derives from it. It is made by make_shared, and kept alive by the
 /// requests that it waits for.

@@ -6,7 +6,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what many requests end with whose common deadline has passed: the error of the one that
+/// What many requests end with whose common deadline has passed: the error of the one that
 /// was tried most often. It tells what was met until then, which says more than that the time has
 /// passed. Not thread-safe.
 class late_failure {

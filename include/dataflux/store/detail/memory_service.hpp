@@ -1,10 +1,9 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
-#include <dataflux/store/detail/name_source.hpp>
-#include <dataflux/store/detail/synthetic_bytes.hpp>
 #include <dataflux/store/memory_store.hpp>
 #include <dataflux/store/object_store.hpp>
+#include <dataflux/store/synthetic_objects.hpp>
 
 #include <cstdint>
 #include <functional>

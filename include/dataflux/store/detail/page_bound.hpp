@@ -9,7 +9,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: how long whoever goes from page to page believes that there is an end. A page may be
+/// How long whoever goes from page to page believes that there is an end. A page may be
 /// empty and still have a next one (protocol.md 1.1), but not for ever. Pure.
 ///
 /// Errors: internal, which says what the server did.

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Below it lie objects that were composed for a download and removed after it; what is still there
 /// is in use, or a leftover (transfer/leftovers.hpp).
@@ -19,4 +19,4 @@ constexpr bool is_reserved_name(std::string_view name) noexcept {
   return name.starts_with(composed_objects_prefix) || name.starts_with(temporary_objects_prefix);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

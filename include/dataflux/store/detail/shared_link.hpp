@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/exec/detail/timer_queue.hpp>
+#include <dataflux/exec/scheduler.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -17,7 +17,7 @@
 ///
 /// Errors: invalid_argument naming the thing, its value (shortened, control characters escaped) and
 /// the rule. Pure, thread-safe; no allocation on success, linear in the size of names and metadata.
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// 1-1024 bytes of UTF-8 without CR and LF; not "." or ".."; not below
 /// ".well-known/acme-challenge/" (protocol.md 0.1).
@@ -31,7 +31,7 @@ result<void> validate_attributes(const object_attributes& a);
 /// None is negative, and with `exclusive` no kind has both match and not_match.
 result<void> validate_conditions(const preconditions& c, bool exclusive = false);
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/store/impl/validate.ipp>

@@ -25,7 +25,7 @@ DATAFLUX_INLINE void memory_store::create_bucket(std::string_view name,
 DATAFLUX_INLINE std::int64_t memory_store::put(std::string_view bucket, std::string_view object,
                                                bytes_view data) {
   state_->service.set_time(state_->clock.now());
-  return state_->service.put(bucket, object, detail::memory_body(data), codec::crc32c(data));
+  return state_->service.put(bucket, object, detail::memory_body(data), crc32c(data));
 }
 DATAFLUX_INLINE std::int64_t memory_store::put(std::string_view bucket, std::string_view object,
                                                synthetic_bytes data) {

@@ -308,7 +308,7 @@ DATAFLUX_INLINE result<void> memory_read_call::feed(std::uint64_t count) {
     if (fault_.corrupt && bad < memory.size()) {
       memory[static_cast<std::size_t>(bad)] ^= std::byte{1};
     }
-    summary.crc32c = codec::crc32c_extend(summary.crc32c, memory);
+    summary.crc32c = crc32c_extend(summary.crc32c, memory);
     summary.bytes += memory.size();
     store_->totals.bytes_received += memory.size();
     count -= memory.size();

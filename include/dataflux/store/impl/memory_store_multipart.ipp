@@ -35,7 +35,7 @@ DATAFLUX_INLINE result<uploaded_part> memory_service::upload_part(const upload_p
   if (r.part_number > traits_.max_parts || r.data.size() > traits_.max_part_size) {
     return refused(errc::invalid_argument, 400, "InvalidArgument", "part number or size too large");
   }
-  const std::uint32_t crc = codec::crc32c(r.data);
+  const std::uint32_t crc = crc32c(r.data);
   if (r.crc32c && *r.crc32c != crc) {
     return refused(errc::data_loss, 400, "CrcMismatch",
                    "the data of part " + std::to_string(r.part_number) +
@@ -56,8 +56,8 @@ DATAFLUX_INLINE result<object_metadata> memory_service::complete(
   const auto in = writable(r.bucket);
   if (!in) return in.error();
   const upload& u = **from;
-  codec::crc32c_accumulator stored_sum;
-  codec::crc32c_accumulator named_sum;
+  crc32c_accumulator stored_sum;
+  crc32c_accumulator named_sum;
   memory_body body;
   for (const uploaded_part& named : r.parts) {
     const auto found = u.parts.find(named.part_number);

@@ -263,7 +263,7 @@ DATAFLUX_INLINE result<object_metadata> memory_service::insert(const insert_requ
   if (!in) return in.error();
   if (auto e = unwritable(**in, r.bucket, r.object, r.conditions)) return std::move(*e);
   object_metadata m = metadata_of(r);
-  m.crc32c = codec::crc32c(r.data);
+  m.crc32c = crc32c(r.data);
   return store(**in, std::move(m), memory_body(r.data));
 }
 
@@ -293,7 +293,7 @@ DATAFLUX_INLINE result<object_metadata> memory_service::compose(const compose_re
   if (!in) return in.error();
   if (auto e = unwritable(**in, r.bucket, r.object, r.conditions)) return std::move(*e);
   object_metadata m = metadata_of(r);
-  codec::crc32c_accumulator sum;
+  crc32c_accumulator sum;
   memory_body body;
   std::string storage_class;
   for (const compose_source& named : r.sources) {

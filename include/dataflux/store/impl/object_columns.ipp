@@ -171,7 +171,7 @@ DATAFLUX_INLINE object_extras column_chunk::extras(std::size_t row) const noexce
   if (const std::string_view md5 = bytes(0); !md5.empty()) {
     std::memcpy(out.md5.emplace().data(), md5.data(), 16);
   }
-  const auto time = [](std::string_view raw, std::optional<codec::timestamp>& into) {
+  const auto time = [](std::string_view raw, std::optional<timestamp>& into) {
     if (raw.empty()) return;
     std::int64_t count = 0;
     std::memcpy(&count, raw.data(), sizeof count);

@@ -38,10 +38,10 @@ DATAFLUX_INLINE bool object_columns::place_chunks() {
     return detail::comes_before(chunks_[a], 0, chunks_[b], 0);
   });
   for (std::size_t k = 1; k < order.size(); ++k) {
-    const column_chunk& before = chunks_[order[k - 1]];
+    const detail::column_chunk& before = chunks_[order[k - 1]];
     if (detail::comes_before(chunks_[order[k]], 0, before, before.rows - 1)) return false;
   }
-  std::vector<column_chunk> placed;
+  std::vector<detail::column_chunk> placed;
   placed.reserve(chunks_.size());
   shrink_to_fit();
   std::size_t rows = 0;

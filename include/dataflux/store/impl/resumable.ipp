@@ -28,11 +28,11 @@ inline error too_large(std::uint64_t size) {
 DATAFLUX_INLINE result<resumable_session> resumable_session::from_url(std::string_view url,
                                                                       std::string_view bucket,
                                                                       std::string_view object) {
-  auto parsed = http::parse_url(url);
+  auto parsed = detail::http::parse_url(url);
   if (!parsed) return error{errc::invalid_argument, "the session's URL is malformed"};
   resumable_session session;
   session.facts_ = std::make_shared<const facts>(
-      facts{std::make_shared<const http::origin>(std::move(parsed->origin)),
+      facts{std::make_shared<const detail::http::origin>(std::move(parsed->origin)),
             std::move(parsed->target),
             std::string{bucket},
             std::string{object},
@@ -60,8 +60,9 @@ DATAFLUX_INLINE std::string_view resumable_session::id() const noexcept {
 
 DATAFLUX_INLINE result<void> validate(const resumable_start_request& r) {
   if (r.size.value_or(0) > greatest_object_size) return detail::too_large(*r.size);
-  for (const auto& good : {validate_bucket_name(r.bucket), validate_object_name(r.object),
-                           validate_attributes(r.attributes), validate_conditions(r.conditions)}) {
+  for (const auto& good :
+       {validate_bucket_name(r.bucket), detail::validate_object_name(r.object),
+        detail::validate_attributes(r.attributes), detail::validate_conditions(r.conditions)}) {
     if (!good) return good;
   }
   return {};

@@ -2,7 +2,7 @@
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/store/detail/random.hpp>
-#include <dataflux/store/detail/synthetic_bytes.hpp>
+#include <dataflux/store/synthetic_objects.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,12 +21,12 @@ struct synthetic_period {
     std::uint64_t state = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       bytes[i] = std::byte(next_random(state) >> 56U);
-      prefix[i + 1] = codec::crc32c_extend(prefix[i], bytes_view{&bytes[i], 1});
+      prefix[i + 1] = crc32c_extend(prefix[i], bytes_view{&bytes[i], 1});
     }
   }
   /// Checksum of bytes [from, to) of the period.
   std::uint32_t crc32c(std::uint64_t from, std::uint64_t to) const noexcept {
-    return codec::crc32c_subtract_prefix(prefix[to], prefix[from], to - from);
+    return crc32c_subtract_prefix(prefix[to], prefix[from], to - from);
   }
 };
 
@@ -56,15 +56,15 @@ DATAFLUX_INLINE std::uint32_t synthetic_bytes::crc32c(std::uint64_t offset,
   const auto& source = detail::the_synthetic_period();
   const std::uint64_t at = (offset % period + shift_) % period;
   if (at + length <= period) return source.crc32c(at, at + length);
-  codec::crc32c_accumulator sum(source.crc32c(at, period), period - at);
+  crc32c_accumulator sum(source.crc32c(at, period), period - at);
   length -= period - at;
   // Whole periods by doubling, lowest bit of their number first: all are equal, so order is free.
-  codec::crc32c_accumulator power(source.prefix[period], period);
+  crc32c_accumulator power(source.prefix[period], period);
   for (std::uint64_t count = length / period; count != 0; count >>= 1U) {
     if ((count & 1U) != 0) sum.append(power);
-    power.append(codec::crc32c_accumulator(power));
+    power.append(crc32c_accumulator(power));
   }
-  sum.append(codec::crc32c_accumulator(source.prefix[length % period], length % period));
+  sum.append(crc32c_accumulator(source.prefix[length % period], length % period));
   return sum.crc();
 }
 

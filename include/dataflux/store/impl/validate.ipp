@@ -238,7 +238,7 @@ DATAFLUX_INLINE result<void> validate_bucket_name(std::string_view bucket) {
   return {};
 }
 
-DATAFLUX_INLINE result<void> validate_object_name(std::string_view object) {
+DATAFLUX_INLINE result<void> detail::validate_object_name(std::string_view object) {
   const auto bad = [&](std::string_view rule) {
     return detail::bad_input("object name", object, rule);
   };
@@ -246,7 +246,7 @@ DATAFLUX_INLINE result<void> validate_object_name(std::string_view object) {
   if (object.size() > detail::longest_object_name) {
     return bad("has " + std::to_string(object.size()) + " bytes, at most 1024 are allowed");
   }
-  if (!codec::is_valid_utf8(object)) return bad("is not valid UTF-8");
+  if (!detail::codec::is_valid_utf8(object)) return bad("is not valid UTF-8");
   const auto has = [&](char c) { return object.find(c) != std::string_view::npos; };
   if (has('\r') || has('\n')) return bad("must not have CR or LF");
   if (object == "." || object == "..") return bad("must not be '.' or '..'");
@@ -256,7 +256,7 @@ DATAFLUX_INLINE result<void> validate_object_name(std::string_view object) {
   return {};
 }
 
-DATAFLUX_INLINE result<void> validate_conditions(const preconditions& c, bool exclusive) {
+DATAFLUX_INLINE result<void> detail::validate_conditions(const preconditions& c, bool exclusive) {
   const std::pair<std::string_view, const std::optional<std::int64_t>&> all[] = {
       {"if_generation_match", c.if_generation_match},
       {"if_generation_not_match", c.if_generation_not_match},
@@ -274,7 +274,7 @@ DATAFLUX_INLINE result<void> validate_conditions(const preconditions& c, bool ex
                "conditions: a match and a not_match of one kind exclude each other here"};
 }
 
-DATAFLUX_INLINE result<void> validate_attributes(const object_attributes& a) {
+DATAFLUX_INLINE result<void> detail::validate_attributes(const object_attributes& a) {
   return detail::first_error(detail::check_ascii("content_type", a.content_type),
                              detail::check_ascii("content_encoding", a.content_encoding),
                              detail::check_ascii("cache_control", a.cache_control),
@@ -295,9 +295,9 @@ DATAFLUX_INLINE result<void> validate(const list_page_request& r) {
 }
 
 DATAFLUX_INLINE result<void> validate(const stat_request& r) {
-  return detail::first_error(detail::check_names(r.bucket, r.object),
-                             detail::check_generation(r.generation),
-                             validate_conditions(r.conditions), detail::check_fields(r.fields));
+  return detail::first_error(
+      detail::check_names(r.bucket, r.object), detail::check_generation(r.generation),
+      detail::validate_conditions(r.conditions), detail::check_fields(r.fields));
 }
 
 DATAFLUX_INLINE result<void> validate(const read_request& r) {
@@ -310,7 +310,7 @@ DATAFLUX_INLINE result<void> validate(const read_request& r) {
   }
   return detail::first_error(detail::check_names(r.bucket, r.object),
                              detail::check_generation(r.generation),
-                             validate_conditions(r.conditions));
+                             detail::validate_conditions(r.conditions));
 }
 
 DATAFLUX_INLINE result<void> validate(const insert_request& r) {
@@ -319,13 +319,14 @@ DATAFLUX_INLINE result<void> validate(const insert_request& r) {
                               "at most 5497558138880 (5 TiB)");
   }
   return detail::first_error(detail::check_names(r.bucket, r.object),
-                             validate_attributes(r.attributes), validate_conditions(r.conditions));
+                             detail::validate_attributes(r.attributes),
+                             detail::validate_conditions(r.conditions));
 }
 
 DATAFLUX_INLINE result<void> validate(const remove_request& r) {
   return detail::first_error(detail::check_names(r.bucket, r.object),
                              detail::check_generation(r.generation),
-                             validate_conditions(r.conditions));
+                             detail::validate_conditions(r.conditions));
 }
 
 DATAFLUX_INLINE result<void> validate(const compose_request& r) {
@@ -333,7 +334,7 @@ DATAFLUX_INLINE result<void> validate(const compose_request& r) {
     return detail::bad_number("sources", r.sources.size(), "must be 1 to 32");
   }
   for (const compose_source& source : r.sources) {
-    auto good = detail::first_error(validate_object_name(source.object),
+    auto good = detail::first_error(detail::validate_object_name(source.object),
                                     detail::check_generation(source.generation));
     if (!good) return good;
   }
@@ -341,16 +342,18 @@ DATAFLUX_INLINE result<void> validate(const compose_request& r) {
     return error{errc::invalid_argument, "conditions: compose knows no not_match"};
   }
   return detail::first_error(detail::check_names(r.bucket, r.object),
-                             validate_attributes(r.attributes), validate_conditions(r.conditions));
+                             detail::validate_attributes(r.attributes),
+                             detail::validate_conditions(r.conditions));
 }
 
 DATAFLUX_INLINE result<void> validate(const move_request& r) {
   if (r.source == r.object && !r.object.empty()) {
     return detail::bad_input("object name", r.object, "must differ from the source's");
   }
-  return detail::first_error(
-      detail::check_names(r.bucket, r.source), validate_object_name(r.object),
-      validate_conditions(r.source_conditions, true), validate_conditions(r.conditions, true));
+  return detail::first_error(detail::check_names(r.bucket, r.source),
+                             detail::validate_object_name(r.object),
+                             detail::validate_conditions(r.source_conditions, true),
+                             detail::validate_conditions(r.conditions, true));
 }
 
 DATAFLUX_INLINE result<void> validate(const rewrite_request& r) {
@@ -360,10 +363,11 @@ DATAFLUX_INLINE result<void> validate(const rewrite_request& r) {
                                              ": must be a multiple of 1048576 (1 MiB)"};
   }
   return detail::first_error(
-      validate_bucket_name(r.source_bucket), validate_object_name(r.source),
-      validate_bucket_name(r.bucket), validate_object_name(r.object),
-      detail::check_generation(r.source_generation), validate_attributes(r.attributes),
-      validate_conditions(r.source_conditions, true), validate_conditions(r.conditions, true));
+      validate_bucket_name(r.source_bucket), detail::validate_object_name(r.source),
+      validate_bucket_name(r.bucket), detail::validate_object_name(r.object),
+      detail::check_generation(r.source_generation), detail::validate_attributes(r.attributes),
+      detail::validate_conditions(r.source_conditions, true),
+      detail::validate_conditions(r.conditions, true));
 }
 
 DATAFLUX_INLINE result<void> validate(const patch_request& r) {
@@ -373,7 +377,7 @@ DATAFLUX_INLINE result<void> validate(const patch_request& r) {
   }
   return detail::first_error(detail::check_names(r.bucket, r.object),
                              detail::check_generation(r.generation), detail::check_patched(r),
-                             validate_conditions(r.conditions));
+                             detail::validate_conditions(r.conditions));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

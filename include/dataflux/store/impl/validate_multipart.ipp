@@ -6,7 +6,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE result<void> validate(const multipart_initiate_request& r) {
   return detail::first_error(detail::check_names(r.bucket, r.object),
-                             validate_attributes(r.attributes),
+                             detail::validate_attributes(r.attributes),
                              detail::check_header_metadata(r.attributes.metadata));
 }
 

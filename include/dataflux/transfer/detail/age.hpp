@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-/// Private: what times differ by, where one of them may be an end of what a timestamp can say: a
+/// What times differ by, where one of them may be an end of what a timestamp can say: a
 /// time beyond it was read as that end. Pure.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 

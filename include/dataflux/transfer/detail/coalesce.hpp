@@ -10,7 +10,7 @@
 
 /// How many pieces of one object become few requests: pieces that lie close together are read at
 /// once, with what lies between, and long ones in parallel. Pure arithmetic.
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Bytes of an object that somebody wants. Clamped to the object's end by the caller.
 struct object_piece {
@@ -70,7 +70,7 @@ struct coalesced_plan {
 result<coalesced_plan> coalesce(std::span<const object_piece> pieces,
                                 const coalesce_options& options = {});
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/coalesce.ipp>

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-/// Private: the name of a composite, and how it is known again, by the process that made it and
+/// The name of a composite, and how it is known again, by the process that made it and
 /// by those that remove what it has left (transfer/leftovers.hpp). Pure.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 

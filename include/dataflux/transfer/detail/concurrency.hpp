@@ -2,15 +2,11 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/transfer/detail/quantile_sketch.hpp>
+#include <dataflux/transfer/transfer_options.hpp>
 
 #include <cstdint>
 
-namespace dataflux::inline DATAFLUX_ABI {
-
-struct concurrency_options {
-  /// Most requests in flight, at least 1; as many as there may be connections.
-  int max{256};
-};
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// One request that ended well.
 struct finished_request {
@@ -18,19 +14,6 @@ struct finished_request {
   time_point first_byte{};
   time_point finished{};
   std::uint64_t bytes{0};
-};
-
-/// Estimates of the network, from recent requests. 0 = not known yet.
-struct network_estimate {
-  /// The shortest time to first byte that is usual: its 10th percentile. There is no other round
-  /// trip to be seen above HTTP; it holds the service's own time, too.
-  duration round_trip{0};
-  duration first_byte{0};          ///< the median
-  double connection_bandwidth{0};  ///< bytes/s of one body, median of those of 256 KiB and more
-  double goodput{0};               ///< bytes/s of all together, in the last window
-
-  /// What a read of so many bytes usually takes; 0 = not known.
-  duration time_of(std::uint64_t bytes) const noexcept;
 };
 
 /// How many requests should be in flight, found by trial: more, for as long as more is gained by
@@ -137,7 +120,7 @@ class concurrency_control {
   quantile_sketch rates_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/concurrency.ipp>

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// How many requests should be in flight as long as none has ended: the reads of a large object end
 /// when it has come, too late for concurrency_control to learn anything from them.
@@ -36,7 +36,7 @@ class concurrency_ramp {
   double base_rate_{0};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/concurrency_ramp.ipp>

@@ -3,8 +3,8 @@
 #include <dataflux/bytes.hpp>
 #include <dataflux/detail/spare_memory.hpp>
 #include <dataflux/exec/detail/call_clock.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/exec/detail/stop_watch.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/detail/concurrency.hpp>
 #include <dataflux/transfer/detail/concurrency_ramp.hpp>
@@ -25,7 +25,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what the reads of an engine share. On the strand's thread only.
+/// What the reads of an engine share. On the strand's thread only.
 struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   read_engine_state(object_store& from, scheduler& at, const concurrency_options& c,
                     const hedge_options& h)
@@ -104,7 +104,7 @@ struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   std::vector<arrival> taken_{};  ///< by the task, which runs
 };
 
-/// Private: one read with its requests, three at most. On the strand's thread but for the gates,
+/// One read with its requests, three at most. On the strand's thread but for the gates,
 /// which the store calls on the threads where bytes arrive, and `claim()`, which decides between
 /// them.
 class engine_read final : public std::enable_shared_from_this<engine_read> {

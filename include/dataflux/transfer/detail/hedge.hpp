@@ -2,18 +2,13 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/transfer/detail/quantile_sketch.hpp>
+#include <dataflux/transfer/transfer_options.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-namespace dataflux::inline DATAFLUX_ABI {
-
-struct hedge_options {
-  /// No request of a read is followed by another one before it has waited so long;
-  /// duration::max() = none ever is.
-  duration floor{std::chrono::seconds(1)};
-};
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// The requests of one read so far. A plain value, owned by the read.
 struct hedged_read {
@@ -48,19 +43,6 @@ struct hedge_decision {
   bool ask{false};
   /// When to consider the read again, unless a byte comes before; `never` = not again.
   time_point next_check{never};
-};
-
-/// Running totals.
-struct hedge_counters {
-  std::uint64_t reads{0};
-  std::uint64_t asked{0};  ///< second and third requests
-  std::uint64_t left{0};   ///< of them, in place of a body that had fallen behind
-  std::uint64_t won{0};    ///< reads that one of them brought the first byte of
-  std::uint64_t lost{0};   ///< those whose first request did after all
-  /// Answers to consider() that would have been `ask`, and why they were not.
-  std::uint64_t denied_by_budget{0};
-  std::uint64_t denied_by_throttling{0};
-  std::uint64_t denied_by_service{0};
 };
 
 /// Decides when a read is asked for again: one that has no first byte yet, or a body that falls
@@ -145,7 +127,7 @@ class hedge_policy {
   hedge_counters counters_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/hedge.ipp>

@@ -11,7 +11,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: a file in which one call leaves for the next how far it came, so that what was killed,
+/// A file in which one call leaves for the next how far it came, so that what was killed,
 /// or lost its power, is gone on with. What upload_journal and part_file share; where a record lies
 /// and what it says is theirs.
 ///

@@ -23,7 +23,7 @@ bool is_asked_for(const leftover& one, std::string_view prefix);
 /// In the report's order, and none twice.
 void order_leftovers(std::vector<leftover>& rows);
 
-/// Private: one find_leftovers() or remove_leftovers(). First all listings, one after the other:
+/// One find_leftovers() or remove_leftovers(). First all listings, one after the other:
 /// of objects, by which the time is known, then of uploads; then the removal.
 class leftovers_removal final : public remover {
  public:

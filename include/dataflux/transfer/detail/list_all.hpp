@@ -21,7 +21,7 @@ struct listed_rows {
 void add_page(listed_rows& to, list_page page, bool first);
 void add_page(std::vector<listed_upload>& to, upload_page page, bool first);
 
-/// Private: gathers the pages of a walk.
+/// Gathers the pages of a walk.
 template <class Walk, class Page, class Found>
 class list_all_call final : public call_coordinator<list_all_call<Walk, Page, Found>, Found> {
  public:

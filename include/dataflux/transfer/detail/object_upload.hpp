@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Bytes of an object that follow those before.
 struct upload_piece {
@@ -70,7 +70,7 @@ struct upload_piece {
 ///
 /// Pieces but the last are multiples of part_quantum and at least as large as the store asks of a
 /// part.
-class object_upload final : public detail::coordinator<object_upload> {
+class object_upload final : public coordinator<object_upload> {
  public:
   template <class T>
   using completion = object_store::completion<T>;
@@ -81,7 +81,7 @@ class object_upload final : public detail::coordinator<object_upload> {
   /// When it fails nothing has to be ended. Errors: invalid_argument; resource_exhausted when there
   /// are more uploads by producers than the memory has parts for. It waits for others that go on by
   /// themselves, as this one does or not: `bytes`.
-  void open(detail::upload_memory::source bytes, completion<void> done);
+  void open(upload_memory::source bytes, completion<void> done);
   /// How large pieces should be; does not change any more, and may be read on any thread.
   const part_plan& plan() const noexcept { return plan_; }
   /// `granted` when so many bytes may be held: after others have been sent. Errors: what the upload
@@ -107,9 +107,6 @@ class object_upload final : public detail::coordinator<object_upload> {
   bool failed() const noexcept { return broken_.load(std::memory_order_relaxed); }
   /// Nothing is under way any more. What has not answered was lost for want of memory.
   void idle() noexcept;
-  /// For an upload that takes up an earlier one: parts that the service has, in order from the
-  /// first on.
-  using begun_upload = detail::begun_upload;
   /// Where parts go; nothing before the first reply.
   const std::optional<begun_upload>& begun() const noexcept { return machine_.begun(); }
   /// Before the first piece: goes on with it instead of beginning one.
@@ -130,7 +127,7 @@ class object_upload final : public detail::coordinator<object_upload> {
  private:
   /// Asked of the store, or of time, and not answered yet.
   struct asked {
-    detail::upload_step step;
+    upload_step step;
     std::uint32_t piece;
     void (*lost)(object_upload&, const asked&);
   };
@@ -138,34 +135,34 @@ class object_upload final : public detail::coordinator<object_upload> {
   template <class Value>
   static void lost_call(object_upload& self, const asked& what);
   /// It has been answered, or is about to be.
-  void answered(detail::upload_step step, std::uint32_t piece) noexcept;
+  void answered(upload_step step, std::uint32_t piece) noexcept;
 
   result<void> prepare();
-  void join(detail::upload_memory::source bytes);
+  void join(upload_memory::source bytes);
   void joined(result<void> outcome);
   template <class Event>
   void tell(Event what) noexcept;
-  void advance(detail::upload_event event) noexcept;
+  void advance(upload_event event) noexcept;
   void act_all() noexcept;
   void give_up() noexcept;
   void end_given_up() noexcept;
   // An overload for each action of the machine, object_upload_actions.ipp.
   template <class Action>
   void act_short(Action& action);
-  void act(detail::upload_call& call);
-  void act(const detail::upload_wait& pause);
-  void act(const detail::upload_recall& question);
-  void act(const detail::upload_release& end);
-  void act(const detail::upload_overhead& learned);
-  void act(detail::upload_remember& learned);
-  void act(const detail::upload_tell_begun& news);
-  void act(const detail::upload_tell_part& news);
-  void act(const detail::upload_log& news);
-  void act(const detail::upload_failed& failed);
-  void act(const detail::upload_ended& end);
-  void act(detail::upload_deliver_open& answer);
-  void act(detail::upload_deliver_commit& answer);
-  void act(detail::upload_deliver_abort& answer);
+  void act(upload_call& call);
+  void act(const upload_wait& pause);
+  void act(const upload_recall& question);
+  void act(const upload_release& end);
+  void act(const upload_overhead& learned);
+  void act(upload_remember& learned);
+  void act(const upload_tell_begun& news);
+  void act(const upload_tell_part& news);
+  void act(const upload_log& news);
+  void act(const upload_failed& failed);
+  void act(const upload_ended& end);
+  void act(upload_deliver_open& answer);
+  void act(upload_deliver_commit& answer);
+  void act(upload_deliver_abort& answer);
 
   /// Ends it after its deadline, when no request is under way that has it.
   void end_late();
@@ -177,12 +174,12 @@ class object_upload final : public detail::coordinator<object_upload> {
   std::optional<error> failure() const noexcept;
 
   const transfer_context context_;
-  const std::shared_ptr<detail::transfer_state> state_;
+  const std::shared_ptr<transfer_state> state_;
   const upload_request request_;
   part_plan plan_{};
-  detail::upload_memory::member memory_{};
-  detail::upload_machine machine_;
-  std::vector<detail::upload_action> actions_{};
+  upload_memory::member memory_{};
+  upload_machine machine_;
+  std::vector<upload_action> actions_{};
   std::size_t next_action_{0};
   std::vector<asked> asked_{};
   bool acting_{false};
@@ -201,7 +198,7 @@ class object_upload final : public detail::coordinator<object_upload> {
   unique_function<void(const error&)> on_failed_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/object_upload.ipp>

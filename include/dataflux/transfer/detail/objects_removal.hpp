@@ -10,7 +10,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: one remove_objects(). What goes comes from a listing, or from the caller's rows or
+/// One remove_objects(). What goes comes from a listing, or from the caller's rows or
 /// names; of either a page at most is in the queue.
 class objects_removal final : public remover {
  public:

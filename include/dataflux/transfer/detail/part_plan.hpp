@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 struct part_plan_options {
   /// Of all parts but the last, in bytes; rounded up to part_quantum. 0 = by the rest.
@@ -64,7 +64,7 @@ class part_plan {
   std::uint64_t object_{0};  ///< largest
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/part_plan.ipp>

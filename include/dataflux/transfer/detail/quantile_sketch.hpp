@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// What share of recent values lies below which value, in fixed memory: how long the slowest
 /// twentieth of first bytes takes, how fast the usual connection is. A histogram whose buckets
@@ -44,7 +44,7 @@ class quantile_sketch {
   std::array<float, buckets> weights_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/quantile_sketch.ipp>

@@ -14,7 +14,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: one ranged read. On the strand of its engine; kept alive by its slices, as its owner
+/// One ranged read. On the strand of its engine; kept alive by its slices, as its owner
 /// is.
 class ranged_call final : public call_coordinator<ranged_call, ranged_read_summary> {
  public:
@@ -49,8 +49,8 @@ class ranged_call final : public call_coordinator<ranged_call, ranged_read_summa
   read_member* const member_;
   ranged_read_request request_;
   const bytes_span into_;
-  std::vector<codec::crc32c_accumulator> checksums_;  ///< by slice
-  std::vector<std::size_t> again_{};                  ///< slices of another generation
+  std::vector<crc32c_accumulator> checksums_;  ///< by slice
+  std::vector<std::size_t> again_{};           ///< slices of another generation
   std::size_t next_{0};
   late_failure late_{};
   std::optional<std::uint32_t> object_crc32c_;

@@ -4,6 +4,7 @@
 #include <dataflux/deadline.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/detail/read_engine.hpp>
+#include <dataflux/transfer/ranged_read_summary.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -11,11 +12,9 @@
 #include <string>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
-namespace detail {
 class ranged_call;
-}
 
 /// Bytes of one object, as many as there is memory for.
 struct ranged_read_request {
@@ -36,23 +35,10 @@ struct ranged_read_request {
   call_limits limits{};
 };
 
-struct ranged_read_summary {
-  std::uint64_t bytes{0};
-  std::uint32_t crc32c{0};  ///< of these bytes
-  /// Of the object; 0 where nothing had to be read.
-  std::uint64_t object_size{0};
-  std::int64_t generation{0};
-  /// The bytes are the whole object, and its checksum was compared and equal.
-  bool verified{false};
-  /// Reads that were started, those of another generation included.
-  std::uint32_t reads{0};
-};
-
 /// One that was started. What waits for allow() is kept alive by this alone.
 class ranged_read {
  public:
-  explicit ranged_read(std::shared_ptr<detail::ranged_call> call) noexcept
-      : call_(std::move(call)) {}
+  explicit ranged_read(std::shared_ptr<ranged_call> call) noexcept : call_(std::move(call)) {}
   /// From now on so many bytes of `into` may be written, never less than before. On the strand. No
   /// effect after the completion.
   void allow(std::uint64_t bytes);
@@ -60,7 +46,7 @@ class ranged_read {
   bool waits() const noexcept;
 
  private:
-  std::shared_ptr<detail::ranged_call> call_;
+  std::shared_ptr<ranged_call> call_;
 };
 
 /// Fills `into` with the object's bytes from `offset` on, by reads of slices in parallel: as many
@@ -86,7 +72,7 @@ ranged_read start_ranged_read(read_engine& engine, ranged_read_request request, 
                               object_store::completion<ranged_read_summary> done,
                               read_member* whose = nullptr);
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/ranged_read.ipp>

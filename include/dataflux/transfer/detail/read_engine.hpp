@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/detail/concurrency.hpp>
 #include <dataflux/transfer/detail/hedge.hpp>
@@ -10,11 +10,9 @@
 #include <cstddef>
 #include <memory>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
-namespace detail {
 struct read_engine_state;
-}
 
 struct read_engine_options {
   /// Reads. Requests beyond the first come on top: a twentieth more connections are of use.
@@ -73,10 +71,10 @@ class read_engine {
   const hedge_counters& hedges() const noexcept;
 
  private:
-  std::shared_ptr<detail::read_engine_state> state_;
+  std::shared_ptr<read_engine_state> state_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/read_engine.ipp>

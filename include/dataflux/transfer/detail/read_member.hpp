@@ -5,14 +5,12 @@
 #include <list>
 #include <memory>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 class read_engine;
 
-namespace detail {
 class engine_read;
 struct read_engine_state;
-}  // namespace detail
 
 /// For features: one that reads, as the engine and the others of its context see it: a getter, a
 /// reader, a call. Outlives its reads, and has left the engine's line before it ends. On the
@@ -28,10 +26,10 @@ class read_member : private read_turns::member {
 
  private:
   friend class read_engine;
-  friend class detail::engine_read;
-  friend struct detail::read_engine_state;
-  std::list<std::shared_ptr<detail::engine_read>> line_{};
+  friend class engine_read;
+  friend struct read_engine_state;
+  std::list<std::shared_ptr<engine_read>> line_{};
   bool asks_{false};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -8,7 +8,7 @@
 #include <utility>
 
 /// Whose read is the next one.
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Decides between those who read by one context when a connection becomes free: whoever has the
 /// fewest reads under way, and of equals whoever has waited longer since its last one. So each gets
@@ -46,7 +46,7 @@ class read_turns {
   std::uint64_t last_{0};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/read_turns.ipp>

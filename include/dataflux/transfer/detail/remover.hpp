@@ -43,7 +43,7 @@ inline bool is_hopeless(const error& why) noexcept {
 /// How many go at a time, where nobody says.
 inline constexpr std::size_t usual_removals = 16;
 
-/// Private: the base of whatever removes. It has a queue of what is to go, and removes the first of
+/// The base of whatever removes. It has a queue of what is to go, and removes the first of
 /// it, some at a time. A class that derives from it says what goes, and what comes of it.
 ///
 /// How it runs. begin() finds out what goes: by a listing, say. add() puts it into the queue. When

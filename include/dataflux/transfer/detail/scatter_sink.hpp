@@ -11,17 +11,17 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: a part of a piece that comes with one request, and the checksum of what has come.
+/// A part of a piece that comes with one request, and the checksum of what has come.
 struct landing {
   scattered_part part{};
   bytes_span to{};
-  codec::crc32c_accumulator got{};
+  crc32c_accumulator got{};
 
   std::uint64_t begin() const noexcept { return part.offset_in_request; }
   std::uint64_t end() const noexcept { return part.offset_in_request + part.length; }
 };
 
-/// Private: the bytes of one request go to the pieces that want them: in place, copied where
+/// The bytes of one request go to the pieces that want them: in place, copied where
 /// several want them, and nowhere where nobody does.
 class scatter_sink final : public byte_sink {
  public:

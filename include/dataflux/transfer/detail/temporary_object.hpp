@@ -7,7 +7,7 @@
 #include <string_view>
 
 /// Names of objects that are uploaded and have not got their own name yet.
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// A new one each time, below temporary_objects_prefix: 16 hexadecimal digits, '-', and what it is
 /// going to be, percent-encoded, so that it tells people. One folder for all of them: in a
@@ -23,7 +23,7 @@ struct temporary_target {
 /// ours. A name that would be too long tells only the beginning of it. Pure.
 std::optional<temporary_target> target_of_temporary(std::string_view name);
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/temporary_object.ipp>

@@ -3,7 +3,7 @@
 #include <dataflux/detail/buffer.hpp>
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/detail/slab.hpp>
-#include <dataflux/transfer/detail/borrowed_bytes.hpp>
+#include <dataflux/transfer/borrowed_bytes.hpp>
 #include <dataflux/transfer/detail/coalesce.hpp>
 #include <dataflux/transfer/detail/read_engine.hpp>
 #include <dataflux/transfer/detail/upload_share.hpp>

@@ -8,15 +8,15 @@
 #include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/requests.hpp>
 #include <dataflux/store/resumable.hpp>
-#include <dataflux/transfer/detail/part_checksum.hpp>
 #include <dataflux/transfer/detail/upload_share.hpp>
+#include <dataflux/transfer/part_checksum.hpp>
 #include <dataflux/transfer/upload_request.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-/// Private: what an upload_machine and its driver, object_upload, say to each other: values.
+/// What an upload_machine and its driver, object_upload, say to each other: values.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// An upload in parts that the service has open.

@@ -9,7 +9,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: begins a multipart upload, and again after failures that may pass. Pure: it says what
+/// Begins a multipart upload, and again after failures that may pass. Pure: it says what
 /// to do next, as token_flow does, and is told how that came out.
 ///
 /// The store repeats no begin, since a request whose reply is lost may have begun an upload, which

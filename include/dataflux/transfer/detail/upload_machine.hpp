@@ -22,7 +22,7 @@ Request with_attributes(const upload_request& from, const std::string& object) {
   return r;
 }
 
-/// Private: all decisions of an object_upload. Pure: it takes an event and answers what is to be
+/// All decisions of an object_upload. Pure: it takes an event and answers what is to be
 /// done next. It knows no clock, store, executor or memory; object_upload carries its actions out,
 /// in order, and tells how they came out.
 ///
@@ -179,7 +179,7 @@ class upload_machine {
 
   std::vector<part_checksum> pieces_{};
   std::uint64_t given_{0};  ///< of them; one more where there was no memory for the last
-  codec::crc32c_accumulator whole_{};
+  crc32c_accumulator whole_{};
   std::deque<waiting_piece> waiting_{};
   std::vector<uploaded_part> parts_{};
   bool last_given_{false};

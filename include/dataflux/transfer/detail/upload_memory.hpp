@@ -1,15 +1,15 @@
 #pragma once
 
 #include <dataflux/detail/config.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstdint>
 #include <list>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: the memory that all uploads of a context share. Each has a part's worth of it to itself
+/// The memory that all uploads of a context share. Each has a part's worth of it to itself
 /// from when it joins. So an upload that waits for memory waits for parts in flight, and never for
 /// another producer: many writers that one thread fills in turns do not block each other. The rest
 /// goes to the first who asks. On the strand.

@@ -11,7 +11,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what the uploads of a context share. On the strand, but for the pool.
+/// What the uploads of a context share. On the strand, but for the pool.
 struct upload_share {
   explicit upload_share(std::uint64_t cap) : memory(cap) {}
 

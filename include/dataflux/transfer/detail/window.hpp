@@ -2,7 +2,7 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/detail/fifo.hpp>
-#include <dataflux/detail/unique_function.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <vector>
 
 /// How far a reader may run ahead of its consumer: by memory, and by the use of it.
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 class read_window;
 
@@ -176,7 +176,7 @@ class read_window {
   std::size_t place_;  ///< in budget_.windows_
   unique_function<void()> wake_;
   read_window_options options_;
-  detail::fifo<entry> items_{};  ///< from `first_` on, which is not taken
+  fifo<entry> items_{};  ///< from `first_` on, which is not taken
   std::uint64_t first_{0};
   std::uint64_t lacks_from_{0};  ///< no item before it lacks memory
   std::size_t ahead_{0};
@@ -198,7 +198,7 @@ class read_window {
   time_point taken_at_{never};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/window.ipp>

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
-namespace detail::coalescing {
+namespace coalescing {
 
 /// A stretch of the object: first all bytes of it are wanted, later it may hold gaps.
 struct stretch {
@@ -131,7 +131,7 @@ inline void scatter(std::span<const object_piece> pieces, std::span<const std::s
   });
 }
 
-}  // namespace detail::coalescing
+}  // namespace coalescing
 
 DATAFLUX_INLINE std::uint64_t coalesce_gap(duration round_trip, double bytes_per_second) noexcept {
   const double bytes = to_seconds(round_trip) * bytes_per_second;
@@ -154,17 +154,17 @@ DATAFLUX_INLINE result<coalesced_plan> coalesce(std::span<const object_piece> pi
     return std::pair(pieces[a].offset, a) < std::pair(pieces[b].offset, b);
   });
   const std::uint64_t slice = std::max<std::uint64_t>(options.slice, 1);
-  const auto all = detail::coalescing::wanted(pieces, order);
-  const auto joins = detail::coalescing::choose_gaps(all, options, slice);
+  const auto all = coalescing::wanted(pieces, order);
+  const auto joins = coalescing::choose_gaps(all, options, slice);
   coalesced_plan plan;
   std::size_t first = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (joins[i]) continue;
-    detail::coalescing::cut(std::span(all).subspan(first, i + 1 - first), slice, plan);
+    coalescing::cut(std::span(all).subspan(first, i + 1 - first), slice, plan);
     first = i + 1;
   }
-  detail::coalescing::scatter(pieces, order, plan);
+  coalescing::scatter(pieces, order, plan);
   return plan;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

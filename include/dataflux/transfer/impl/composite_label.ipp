@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/transfer/detail/age.hpp>
 #include <dataflux/transfer/detail/composite_label.hpp>
@@ -40,8 +40,8 @@ DATAFLUX_INLINE composite_label make_composite_label(timestamp now, duration lif
 DATAFLUX_INLINE std::vector<std::pair<std::string, std::string>> to_metadata(
     const composite_label& label) {
   return {{std::string(creator_key), label.creator},
-          {std::string(created_key), codec::format_rfc3339(label.created)},
-          {std::string(expires_key), codec::format_rfc3339(label.expires)}};
+          {std::string(created_key), to_string(label.created)},
+          {std::string(expires_key), to_string(label.expires)}};
 }
 
 DATAFLUX_INLINE std::optional<composite_label> parse_composite_label(
@@ -51,8 +51,8 @@ DATAFLUX_INLINE std::optional<composite_label> parse_composite_label(
   std::optional<timestamp> expires;
   for (const auto& [key, value] : metadata) {
     if (key == creator_key) label.creator = value;
-    if (key == created_key) created = codec::parse_rfc3339(value);
-    if (key == expires_key) expires = codec::parse_rfc3339(value);
+    if (key == created_key) created = parse_timestamp(value);
+    if (key == expires_key) expires = parse_timestamp(value);
   }
   if (!label.creator.starts_with(creator_start) || !created || !expires) {
     return std::nullopt;

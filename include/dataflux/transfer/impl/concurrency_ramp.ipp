@@ -6,24 +6,24 @@
 #include <algorithm>
 #include <chrono>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
-namespace detail::ramp {
+namespace ramp {
 inline constexpr double nearly_all = 0.85;
 inline constexpr double gain_per_step = 0.2;
 /// Bytes come in pieces: less time says nothing about their rate.
 inline constexpr duration shortest_measure = std::chrono::milliseconds(10);
-}  // namespace detail::ramp
+}  // namespace ramp
 
 DATAFLUX_INLINE int concurrency_ramp::on_arrivals(int limit, int most, const arrivals& seen,
                                                   time_point now) noexcept {
   if (over_) return limit;
   if (step_at_ == never) step_at_ = now;
   if (measured_at_ == never) {
-    if (seen.begun < detail::ramp::nearly_all * limit) return limit;
+    if (seen.begun < ramp::nearly_all * limit) return limit;
     measured_at_ = now;
     measured_from_ = seen.bytes;
-    measured_for_ = std::max(now - step_at_, detail::ramp::shortest_measure);
+    measured_for_ = std::max(now - step_at_, ramp::shortest_measure);
     return limit;
   }
   if (now - measured_at_ < measured_for_) return limit;
@@ -31,7 +31,7 @@ DATAFLUX_INLINE int concurrency_ramp::on_arrivals(int limit, int most, const arr
   const double rate = static_cast<double>(came) / to_seconds(now - measured_at_);
   if (base_limit_ > 0) {
     const double growth = static_cast<double>(limit) / base_limit_ - 1;
-    over_ = rate <= (1 + detail::ramp::gain_per_step * growth) * base_rate_;
+    over_ = rate <= (1 + ramp::gain_per_step * growth) * base_rate_;
     if (over_) return base_limit_;
   }
   base_limit_ = limit;
@@ -42,4 +42,4 @@ DATAFLUX_INLINE int concurrency_ramp::on_arrivals(int limit, int most, const arr
   return limit > most / 2 ? most : 2 * limit;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

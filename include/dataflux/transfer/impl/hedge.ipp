@@ -7,9 +7,9 @@
 #include <chrono>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
-namespace detail::hedging {
+namespace hedging {
 inline constexpr std::uint64_t least_samples = 200;
 inline constexpr std::uint64_t samples_per_threshold = 64;
 inline constexpr double percentile = 0.95;
@@ -22,11 +22,11 @@ inline constexpr double most_overdue = 0.05;
 inline constexpr std::uint64_t cohort_size = 256;  // reads
 /// As long as pacing holds back after a rejection.
 inline constexpr duration quiet_after_throttling = std::chrono::seconds(10);
-}  // namespace detail::hedging
+}  // namespace hedging
 
 DATAFLUX_INLINE hedged_read hedge_policy::begin(time_point now) noexcept {
   ++counters_.reads;
-  tokens_ = std::min(tokens_ + detail::hedging::tokens_per_read, detail::hedging::most_tokens);
+  tokens_ = std::min(tokens_ + hedging::tokens_per_read, hedging::most_tokens);
   hedged_read read{.next_check = deadline_after(now, threshold_), .number = counters_.reads - 1};
   read.sent_at[0] = now;
   return read;
@@ -40,7 +40,7 @@ DATAFLUX_INLINE hedge_policy::cohort& hedge_policy::cohort_of(std::uint64_t id) 
 
 /// Among the reads of its cohort and of the one before.
 DATAFLUX_INLINE double hedge_policy::overdue_share(std::uint64_t number) noexcept {
-  constexpr std::uint64_t size = detail::hedging::cohort_size;
+  constexpr std::uint64_t size = hedging::cohort_size;
   const std::uint64_t id = number / size;
   std::uint32_t overdue = cohort_of(id).overdue;
   if (id > 0) overdue += cohort_of(id - 1).overdue;
@@ -65,13 +65,13 @@ DATAFLUX_INLINE hedge_decision hedge_policy::consider_body(hedged_read& read,
                                                            time_point now) noexcept {
   if (read.requests == hedged_read::most_requests || read.known > 0) return {};
   if (body.usual <= duration::zero()) return {};
-  const duration timeout = std::max(options_.floor, detail::hedging::usual_times * body.usual);
+  const duration timeout = std::max(options_.floor, hedging::usual_times * body.usual);
   const duration waited = now - body.first_byte;
   if (waited < timeout) return {.next_check = deadline_after(body.first_byte, timeout)};
   // rest / received * waited > 2 * usual, without a division by 0
   const auto rest = static_cast<double>(body.length - std::min(body.received, body.length));
   const auto slow = rest * to_seconds(waited);
-  const auto anew = detail::hedging::anew_times * to_seconds(body.usual);
+  const auto anew = hedging::anew_times * to_seconds(body.usual);
   const bool moved = std::exchange(read.seen, body.received) != body.received;
   if (moved && slow <= anew * static_cast<double>(body.received)) {
     return {.next_check = deadline_after(now, waited)};
@@ -90,15 +90,15 @@ DATAFLUX_INLINE hedge_decision hedge_policy::ask(hedged_read& read, duration wai
                                                  time_point now) noexcept {
   if (!read.overdue) {
     read.overdue = true;
-    ++cohort_of(read.number / detail::hedging::cohort_size).overdue;
+    ++cohort_of(read.number / hedging::cohort_size).overdue;
   }
   const hedge_decision later{.next_check = deadline_after(now, waited)};
-  if (waits_.count() < detail::hedging::least_samples) return later;
+  if (waits_.count() < hedging::least_samples) return later;
   if (now < quiet_until_) {
     ++counters_.denied_by_throttling;
     return later;
   }
-  if (overdue_share(read.number) > detail::hedging::most_overdue) {
+  if (overdue_share(read.number) > hedging::most_overdue) {
     ++counters_.denied_by_service;
     return later;
   }
@@ -126,16 +126,16 @@ DATAFLUX_INLINE void hedge_policy::learn(const hedged_read& read, std::size_t re
 }
 
 DATAFLUX_INLINE void hedge_policy::throttled(time_point now) noexcept {
-  quiet_until_ = std::max(quiet_until_, now + detail::hedging::quiet_after_throttling);
+  quiet_until_ = std::max(quiet_until_, now + hedging::quiet_after_throttling);
 }
 
 DATAFLUX_INLINE void hedge_policy::saw(duration waited) noexcept {
   waits_.add(to_seconds(waited));
-  if (waits_.count() < detail::hedging::least_samples) return;
-  if (waits_.count() % detail::hedging::samples_per_threshold != 0) return;
-  const duration slow = from_seconds(detail::hedging::times_percentile *
-                                     waits_.quantile(detail::hedging::percentile));
+  if (waits_.count() < hedging::least_samples) return;
+  if (waits_.count() % hedging::samples_per_threshold != 0) return;
+  const duration slow =
+      from_seconds(hedging::times_percentile * waits_.quantile(hedging::percentile));
   threshold_ = std::max(options_.floor, slow);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

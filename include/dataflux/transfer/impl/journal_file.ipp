@@ -74,12 +74,10 @@ DATAFLUX_INLINE bool journal_file::flush(bool name) noexcept {
   return true;
 }
 
-DATAFLUX_INLINE void journal_file::set_head(bytes_view head) noexcept {
-  head_ = codec::crc32c(head);
-}
+DATAFLUX_INLINE void journal_file::set_head(bytes_view head) noexcept { head_ = crc32c(head); }
 
 DATAFLUX_INLINE std::uint32_t journal_file::checksum(bytes_view record) const noexcept {
-  return codec::crc32c_extend(head_, record);
+  return crc32c_extend(head_, record);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE object_upload::object_upload(const transfer_context& context,
                                              upload_request request)
@@ -18,17 +18,16 @@ DATAFLUX_INLINE object_upload::object_upload(const transfer_context& context,
       request_(std::move(request)),
       machine_(request_, context.store().traits().max_object_size) {}
 
-DATAFLUX_INLINE void object_upload::open(detail::upload_memory::source bytes,
-                                         completion<void> done) {
+DATAFLUX_INLINE void object_upload::open(upload_memory::source bytes, completion<void> done) {
   open_done_ = std::move(done);
-  detail::within_memory([&] { join(bytes); },
-                        [this] {
-                          state_->uploads.memory.leave(memory_);
-                          joined(detail::short_of_memory());
-                        });
+  within_memory([&] { join(bytes); },
+                [this] {
+                  state_->uploads.memory.leave(memory_);
+                  joined(short_of_memory());
+                });
 }
 
-DATAFLUX_INLINE void object_upload::join(detail::upload_memory::source bytes) {
+DATAFLUX_INLINE void object_upload::join(upload_memory::source bytes) {
   if (auto good = prepare(); !good) return joined(std::move(good));
   auto& memory = state_->uploads.memory;
   joining_ = true;
@@ -47,18 +46,18 @@ DATAFLUX_INLINE void object_upload::join(detail::upload_memory::source bytes) {
 
 DATAFLUX_INLINE void object_upload::joined(result<void> outcome) {
   joining_ = false;
-  tell(detail::upload_opened{std::move(outcome)});
+  tell(upload_opened{std::move(outcome)});
 }
 
 DATAFLUX_INLINE result<void> object_upload::prepare() {
   using initiate = multipart_initiate_request;
-  if (auto good = validate(detail::with_attributes<initiate>(request_, request_.object)); !good) {
+  if (auto good = validate(with_attributes<initiate>(request_, request_.object)); !good) {
     return good;
   }
   preconditions conditions;
   conditions.if_generation_match = request_.if_generation_match;
   if (auto good = validate_conditions(conditions); !good) return good;
-  detail::upload_share& share = state_->uploads;
+  upload_share& share = state_->uploads;
   const store_traits traits = store().traits();
   part_plan_options wanted{.part_size = request_.part_size,
                            .size_hint = request_.size_hint,
@@ -98,7 +97,7 @@ DATAFLUX_INLINE void object_upload::reserve(std::uint64_t bytes, completion<void
 
 DATAFLUX_INLINE std::optional<error> object_upload::failure() const noexcept {
   if (!given_up_ || machine_.failure()) return machine_.failure();
-  return detail::short_of_memory(machine_.may_be_made());
+  return short_of_memory(machine_.may_be_made());
 }
 
 DATAFLUX_INLINE void object_upload::unreserve(std::uint64_t bytes) {
@@ -107,31 +106,29 @@ DATAFLUX_INLINE void object_upload::unreserve(std::uint64_t bytes) {
 }
 
 DATAFLUX_INLINE void object_upload::resume(begun_upload earlier) {
-  tell(detail::upload_resumed{std::move(earlier)});
+  tell(upload_resumed{std::move(earlier)});
 }
 
-DATAFLUX_INLINE void object_upload::have(const uploaded_part& part) {
-  tell(detail::upload_had{part});
-}
+DATAFLUX_INLINE void object_upload::have(const uploaded_part& part) { tell(upload_had{part}); }
 
 DATAFLUX_INLINE void object_upload::send(upload_piece piece) {
-  if (const auto held = hold(piece)) tell(detail::upload_given{*held});
+  if (const auto held = hold(piece)) tell(upload_given{*held});
 }
 
 DATAFLUX_INLINE void object_upload::finish(std::optional<upload_piece> last,
                                            completion<committed_object> done) {
   finish_done_ = std::move(done);
-  error why = detail::short_of_memory();
-  detail::within_memory([&] { why = error(errc::failed_precondition, "no more bytes will come"); });
+  error why = short_of_memory();
+  within_memory([&] { why = error(errc::failed_precondition, "no more bytes will come"); });
   state_->uploads.memory.forget(memory_, why);
-  detail::upload_finished end{};
+  upload_finished end{};
   if (last) end.last = hold(*last);
   tell(end);
 }
 
 DATAFLUX_INLINE void object_upload::fail(error why) {
   if (joining_) return state_->uploads.memory.forget(memory_, why);
-  tell(detail::upload_refused{std::move(why)});
+  tell(upload_refused{std::move(why)});
 }
 
 DATAFLUX_INLINE void object_upload::end_late() {
@@ -142,7 +139,7 @@ DATAFLUX_INLINE void object_upload::end_late() {
 
 DATAFLUX_INLINE void object_upload::abort(duration timeout, completion<void> done) {
   abort_done_ = std::move(done);
-  tell(detail::upload_aborted{timeout});
+  tell(upload_aborted{timeout});
 }
 
 /// Nothing where it fails for want of memory: then nobody reads the piece.
@@ -150,15 +147,15 @@ DATAFLUX_INLINE std::optional<part_checksum> object_upload::hold(upload_piece& p
   const part_checksum about{piece.bytes.size(), piece.crc32c};
   const auto number = static_cast<std::uint32_t>(machine_.pieces() + 1);
   const bool held =
-      !given_up_ && detail::within_memory([&] { pieces_.try_emplace(number, std::move(piece)); });
+      !given_up_ && within_memory([&] { pieces_.try_emplace(number, std::move(piece)); });
   if (held) return about;
-  fail(detail::short_of_memory());
+  fail(short_of_memory());
   let_go(piece);
   return std::nullopt;
 }
 
 DATAFLUX_INLINE void object_upload::let_go(upload_piece& piece) noexcept {
-  detail::within_memory([&] {
+  within_memory([&] {
     if (piece.release) std::exchange(piece.release, {})();
   });
   unreserve(piece.reserved);
@@ -166,18 +163,18 @@ DATAFLUX_INLINE void object_upload::let_go(upload_piece& piece) noexcept {
 
 template <class Event>
 void object_upload::tell(Event what) noexcept {
-  detail::within_memory([&] { advance(detail::upload_event(std::move(what))); },
-                        [this] {
-                          give_up();
-                          idle();
-                        });
+  within_memory([&] { advance(upload_event(std::move(what))); },
+                [this] {
+                  give_up();
+                  idle();
+                });
 }
 
 /// What an action leads to while another one is carried out waits for its turn.
-DATAFLUX_INLINE void object_upload::advance(detail::upload_event event) noexcept {
+DATAFLUX_INLINE void object_upload::advance(upload_event event) noexcept {
   const auto self = shared_from_this();
   if (!given_up_) {
-    detail::within_memory(
+    within_memory(
         [&] {
           auto more = machine_.take(std::move(event), strand().now());
           if (!acting_) return actions_.swap(more);
@@ -194,9 +191,9 @@ DATAFLUX_INLINE void object_upload::advance(detail::upload_event event) noexcept
 DATAFLUX_INLINE void object_upload::act_all() noexcept {
   acting_ = true;
   while (next_action_ < actions_.size()) {
-    detail::upload_action next = std::move(actions_[next_action_++]);
-    detail::within_memory([&] { next.visit([this](auto& action) { act(action); }); },
-                          [&] { next.visit([this](auto& action) { act_short(action); }); });
+    upload_action next = std::move(actions_[next_action_++]);
+    within_memory([&] { next.visit([this](auto& action) { act(action); }); },
+                  [&] { next.visit([this](auto& action) { act_short(action); }); });
   }
   actions_.clear();
   next_action_ = 0;
@@ -207,32 +204,31 @@ DATAFLUX_INLINE void object_upload::act_all() noexcept {
 /// at once or when nothing is under way any more (idle); of all else the upload fails.
 template <class Action>
 void object_upload::act_short(Action& action) {
-  if constexpr (std::is_same_v<Action, detail::upload_call>) {
+  if constexpr (std::is_same_v<Action, upload_call>) {
     action.request.visit([&](auto& request) {
       using value = typename std::remove_reference_t<decltype(request)>::value;
-      result<value> outcome = detail::short_of_memory();
-      tell(detail::upload_answered{action.step, action.piece, std::move(outcome), {}});
+      result<value> outcome = short_of_memory();
+      tell(upload_answered{action.step, action.piece, std::move(outcome), {}});
     });
   } else {
-    fail(detail::short_of_memory());
-    if constexpr (std::is_same_v<Action, detail::upload_wait>) lost_wait(*this, {});
-    if constexpr (std::is_same_v<Action, detail::upload_recall>) tell(detail::upload_recalled{});
+    fail(short_of_memory());
+    if constexpr (std::is_same_v<Action, upload_wait>) lost_wait(*this, {});
+    if constexpr (std::is_same_v<Action, upload_recall>) tell(upload_recalled{});
   }
 }
 
 /// It was sent. One that makes the object is alone under way.
 template <class Value>
 void object_upload::lost_call(object_upload& self, const asked& what) {
-  result<Value> outcome = detail::short_of_memory(self.machine_.may_be_made());
-  self.tell(detail::upload_answered{what.step, what.piece, std::move(outcome), {}});
+  result<Value> outcome = short_of_memory(self.machine_.may_be_made());
+  self.tell(upload_answered{what.step, what.piece, std::move(outcome), {}});
 }
 
 DATAFLUX_INLINE void object_upload::lost_wait(object_upload& self, const asked& /*what*/) {
-  self.tell(detail::upload_waited{});
+  self.tell(upload_waited{});
 }
 
-DATAFLUX_INLINE void object_upload::answered(detail::upload_step step,
-                                             std::uint32_t piece) noexcept {
+DATAFLUX_INLINE void object_upload::answered(upload_step step, std::uint32_t piece) noexcept {
   const auto found = std::find_if(asked_.begin(), asked_.end(), [&](const asked& each) {
     return each.step == step && each.piece == piece;
   });
@@ -255,29 +251,29 @@ DATAFLUX_INLINE void object_upload::idle() noexcept {
 
 /// Those whose release was lost on its way.
 DATAFLUX_INLINE void object_upload::release_all() noexcept {
-  while (!pieces_.empty()) act(detail::upload_release{pieces_.begin()->first});
+  while (!pieces_.empty()) act(upload_release{pieces_.begin()->first});
 }
 
 /// Without the machine: it ends when nobody reads the pieces any more, and nothing is removed.
 DATAFLUX_INLINE void object_upload::give_up() noexcept {
   if (std::exchange(given_up_, true)) return;
   asked_.clear();
-  detail::within_memory([this] { act(detail::upload_failed{*failure()}); });
+  within_memory([this] { act(upload_failed{*failure()}); });
 }
 
 DATAFLUX_INLINE void object_upload::end_given_up() noexcept {
   const auto self = shared_from_this();
-  if (!ended_) act(detail::upload_ended{});
-  const error why = detail::short_of_memory(machine_.may_be_made());
+  if (!ended_) act(upload_ended{});
+  const error why = short_of_memory(machine_.may_be_made());
   if (auto done = std::exchange(open_done_, {})) {
-    detail::within_memory([&] { done(why); });
+    within_memory([&] { done(why); });
   }
   if (auto done = std::exchange(finish_done_, {})) {
-    detail::within_memory([&] { done(why); });
+    within_memory([&] { done(why); });
   }
   if (auto done = std::exchange(abort_done_, {})) {
-    detail::within_memory([&] { done(why); });
+    within_memory([&] { done(why); });
   }
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI {
-
-namespace detail {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr std::uint64_t greatest_usual_part = 32ULL << 20U;
 inline constexpr std::uint64_t fixed_until = 64ULL << 30U;
@@ -32,11 +30,8 @@ inline std::uint64_t usual_part(const part_plan_options& o, const store_traits& 
 
 inline std::string in_bytes(std::uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
 
-}  // namespace detail
-
 DATAFLUX_INLINE result<part_plan> part_plan::make(const part_plan_options& o,
                                                   const store_traits& traits) {
-  using detail::in_bytes;
   const std::uint64_t hint = o.size_hint.value_or(0);
   if (hint > traits.max_object_size) {
     return error(errc::out_of_range, "size_hint: " + in_bytes(hint) + "; an object has at most " +
@@ -45,10 +40,9 @@ DATAFLUX_INLINE result<part_plan> part_plan::make(const part_plan_options& o,
   part_plan plan;
   plan.parts_ = std::max<std::uint64_t>(traits.max_parts, 1);
   plan.object_ = traits.max_object_size;
-  const std::uint64_t least =
-      detail::round_up((hint + plan.parts_ - 1) / plan.parts_, part_quantum);
-  plan.fixed_ = o.part_size == 0 ? std::max(detail::usual_part(o, traits), least)
-                                 : detail::round_up(o.part_size, part_quantum);
+  const std::uint64_t least = round_up((hint + plan.parts_ - 1) / plan.parts_, part_quantum);
+  plan.fixed_ = o.part_size == 0 ? std::max(usual_part(o, traits), least)
+                                 : round_up(o.part_size, part_quantum);
   if (plan.fixed_ < traits.min_part_size || plan.fixed_ > traits.max_part_size) {
     return error(errc::invalid_argument, "part_size: " + in_bytes(o.part_size) +
                                              "; the store takes " + in_bytes(traits.min_part_size) +
@@ -66,7 +60,7 @@ DATAFLUX_INLINE result<part_plan> part_plan::make(const part_plan_options& o,
     return error(errc::invalid_argument, needed + ", or lower part_size");
   }
   plan.largest_ = std::max(plan.fixed_, std::min(half, traits.max_part_size));
-  const std::uint64_t fixed_bytes = std::max(detail::fixed_until, hint);
+  const std::uint64_t fixed_bytes = std::max(fixed_until, hint);
   const std::uint64_t for_hint = (hint + plan.fixed_ - 1) / plan.fixed_;
   plan.fixed_parts_ = std::min(
       plan.parts_, std::max(for_hint, std::min(fixed_bytes / plan.fixed_, plan.parts_ / 2)));
@@ -89,7 +83,7 @@ DATAFLUX_INLINE std::uint64_t part_plan::size_of(std::uint64_t number) const noe
   if (number > parts_) return 0;
   if (number <= fixed_parts_) return fixed_;
   const std::uint64_t wanted = fixed_ + step_ * (number - fixed_parts_);
-  return std::min(largest_, detail::round_up(wanted, part_quantum));
+  return std::min(largest_, round_up(wanted, part_quantum));
 }
 
 DATAFLUX_INLINE std::uint64_t part_plan::reach() const noexcept {
@@ -98,4 +92,4 @@ DATAFLUX_INLINE std::uint64_t part_plan::reach() const noexcept {
   return std::min(all, object_);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstdint>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
-namespace detail::sketching {
+namespace sketching {
 /// Bounds of neighbouring buckets: 461 of them cover a factor of 1e8, and the middle of a bucket is
 /// within 2 % of both its ends.
 inline constexpr double step = 1.0408;
@@ -34,7 +34,7 @@ inline double rough_log2(double value) noexcept {
   constexpr double c5 = 0.04300495779222825;
   return exponent + c0 + m * (c1 + m * (c2 + m * (c3 + m * (c4 + m * c5))));
 }
-}  // namespace detail::sketching
+}  // namespace sketching
 
 DATAFLUX_INLINE quantile_sketch::quantile_sketch(double lowest, double half_life) noexcept
     : lowest_(lowest), growth_(std::exp2(1 / half_life)) {}
@@ -43,19 +43,18 @@ DATAFLUX_INLINE void quantile_sketch::add(double value) noexcept {
   std::size_t bucket = 0;
   // Written so that a NaN lands in the first bucket.
   if (value > lowest_) {
-    const double place =
-        detail::sketching::rough_log2(value / lowest_) / detail::sketching::doublings_per_step;
+    const double place = sketching::rough_log2(value / lowest_) / sketching::doublings_per_step;
     bucket = static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(buckets - 1)));
   }
   weights_[bucket] += static_cast<float>(weight_);
   ++count_;
   weight_ *= growth_;
-  if (weight_ >= detail::sketching::heaviest) rescale();
+  if (weight_ >= sketching::heaviest) rescale();
 }
 
 DATAFLUX_INLINE void quantile_sketch::rescale() noexcept {
-  weight_ /= detail::sketching::heaviest;
-  for (float& w : weights_) w /= static_cast<float>(detail::sketching::heaviest);
+  weight_ /= sketching::heaviest;
+  for (float& w : weights_) w /= static_cast<float>(sketching::heaviest);
 }
 
 DATAFLUX_INLINE double quantile_sketch::quantile(double q) const noexcept {
@@ -70,8 +69,8 @@ DATAFLUX_INLINE double quantile_sketch::quantile(double q) const noexcept {
     below += weights_[i];
     if (below >= q * total) break;
   }
-  constexpr double step = detail::sketching::step;
+  constexpr double step = sketching::step;
   return lowest_ * std::pow(step, static_cast<double>(last)) * 2 * step / (1 + step);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

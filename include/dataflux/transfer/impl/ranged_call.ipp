@@ -158,13 +158,13 @@ DATAFLUX_INLINE std::optional<error> ranged_call::take(std::size_t slice,
                                              " bytes, the read goes to byte " +
                                              std::to_string(request_.offset + into_.size()));
   }
-  checksums_[slice] = codec::crc32c_accumulator(summary.crc32c, summary.bytes);
+  checksums_[slice] = crc32c_accumulator(summary.crc32c, summary.bytes);
   return std::nullopt;
 }
 
 DATAFLUX_INLINE std::optional<error> ranged_call::verify() {
-  codec::crc32c_accumulator all;
-  for (const codec::crc32c_accumulator& c : checksums_) all.append(c);
+  crc32c_accumulator all;
+  for (const crc32c_accumulator& c : checksums_) all.append(c);
   summary_.bytes = all.length();
   summary_.crc32c = all.crc();
   const bool whole = request_.offset == 0 && into_.size() == summary_.object_size && !into_.empty();

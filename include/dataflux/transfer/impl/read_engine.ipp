@@ -5,19 +5,19 @@
 
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE read_engine::read_engine(object_store& store, scheduler& strand,
                                          const read_engine_options& options)
-    : state_(std::make_shared<detail::read_engine_state>(store, strand, options.concurrency,
-                                                         options.hedge)) {}
+    : state_(
+          std::make_shared<read_engine_state>(store, strand, options.concurrency, options.hedge)) {}
 DATAFLUX_INLINE read_engine::~read_engine() = default;
 
 DATAFLUX_INLINE void read_engine::start(const read_request& request, byte_sink& sink,
                                         completion done, read_member* whose) {
-  std::allocate_shared<detail::engine_read>(state_->memory_of_reads, state_,
-                                            whose != nullptr ? *whose : state_->nobodys, request,
-                                            sink, std::move(done))
+  std::allocate_shared<engine_read>(state_->memory_of_reads, state_,
+                                    whose != nullptr ? *whose : state_->nobodys, request, sink,
+                                    std::move(done))
       ->enqueue();
 }
 
@@ -50,4 +50,4 @@ DATAFLUX_INLINE const hedge_counters& read_engine::hedges() const noexcept {
   return state_->hedges.counters();
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

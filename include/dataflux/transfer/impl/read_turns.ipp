@@ -4,7 +4,7 @@
 
 #include <new>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE void read_turns::join(member& m) {
   if (m.place != 0) return;
@@ -44,4 +44,4 @@ DATAFLUX_INLINE void read_turns::change(member& m, std::size_t under_way, std::u
   line_.insert(std::move(entry));
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

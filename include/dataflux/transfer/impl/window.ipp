@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
-namespace detail::windowing {
+namespace windowing {
 /// Ahead until it is known how fast the consumer is.
 inline constexpr double first_depth = 64;
 inline constexpr double fewest_thinks = 8;
@@ -22,7 +22,7 @@ inline constexpr double most_boost = 1U << 20U;
 inline constexpr std::uint64_t guess_memory = 64;  // items
 /// A part of an item is at least such a share of the cap, the last one aside.
 inline constexpr std::uint64_t parts_of_cap = 32;
-}  // namespace detail::windowing
+}  // namespace windowing
 
 DATAFLUX_INLINE read_window::read_window(read_budget& budget, unique_function<void()> wake,
                                          read_window_options options)
@@ -99,7 +99,7 @@ DATAFLUX_INLINE std::optional<std::uint64_t> read_window::room_for(std::uint64_t
   }
   const std::uint64_t lacking = e.size - e.held;
   if (lacking <= room) return lacking;
-  if (!e.by_parts || room < budget_.cap_ / detail::windowing::parts_of_cap) return std::nullopt;
+  if (!e.by_parts || room < budget_.cap_ / windowing::parts_of_cap) return std::nullopt;
   return room;
 }
 
@@ -112,7 +112,7 @@ DATAFLUX_INLINE std::uint64_t read_window::add(std::optional<std::uint64_t> byte
 
 DATAFLUX_INLINE window_fit read_window::sized(std::uint64_t item, std::uint64_t bytes,
                                               bool by_parts) {
-  const std::uint64_t faded = guess_ - guess_ / detail::windowing::guess_memory;
+  const std::uint64_t faded = guess_ - guess_ / windowing::guess_memory;
   guess_ = std::min(std::max(bytes, faded), budget_.cap_);
   entry& e = at(item);
   const std::uint64_t before = std::exchange(e.size, bytes);
@@ -146,7 +146,7 @@ DATAFLUX_INLINE window_fit read_window::sized(std::uint64_t item, std::uint64_t 
 DATAFLUX_INLINE void read_window::arrived(std::uint64_t item, duration took) noexcept {
   entry& e = at(item);
   if (e.is == state::reading) e.is = state::ready;
-  slow_read_ -= slow_read_ / detail::windowing::slow_read_memory;
+  slow_read_ -= slow_read_ / windowing::slow_read_memory;
   slow_read_ = std::max(slow_read_, to_seconds(took));
 }
 
@@ -290,4 +290,4 @@ DATAFLUX_INLINE void read_window::wake_others() {
   for (read_window* w : budget_.windows_) wake(*w);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/checkpoint/checkpoint_reader.hpp>
-#include <dataflux/checkpoint/detail/member_record.hpp>
+#include <dataflux/checkpoint/member_record.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/result.hpp>

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI {
 
-namespace detail {
+namespace detail::codec {
 
 inline constexpr std::int64_t nanos_per_second = 1'000'000'000;
 
@@ -91,11 +91,11 @@ inline timestamp join_time(std::int64_t seconds, std::int64_t nanos) noexcept {
   return timestamp{std::chrono::nanoseconds{count}};
 }
 
-}  // namespace detail
+}  // namespace detail::codec
 
-DATAFLUX_INLINE std::optional<timestamp> parse_rfc3339(std::string_view text) {
+DATAFLUX_INLINE std::optional<timestamp> parse_timestamp(std::string_view text) {
   namespace chrono = std::chrono;
-  detail::time_reader in{text};
+  detail::codec::time_reader in{text};
   const int year = in.number<4>(0, 9999);
   in.one_of('-');
   const int month = in.number<2>(1, 12);
@@ -124,40 +124,40 @@ DATAFLUX_INLINE std::optional<timestamp> parse_rfc3339(std::string_view text) {
   const std::int64_t days = chrono::sys_days{date}.time_since_epoch().count();
   const std::int64_t minutes = days * 1440 + std::int64_t{hour} * 60 + minute - offset_minutes;
   if (second == 60 && (minutes % 1440 + 1440) % 1440 != 1439) return std::nullopt;
-  return detail::join_time(minutes * 60 + second, nanos);
+  return detail::codec::join_time(minutes * 60 + second, nanos);
 }
 
-DATAFLUX_INLINE std::string format_rfc3339(timestamp time) {
+DATAFLUX_INLINE std::string to_string(timestamp time) {
   namespace chrono = std::chrono;
   const auto day = chrono::floor<chrono::days>(time);
   const auto seconds = chrono::floor<chrono::seconds>(time);
   const chrono::year_month_day date{day};
   const chrono::hh_mm_ss clock{seconds - day};
   // Not `time - seconds`: near the lower end the seconds do not fit into nanoseconds.
-  std::int64_t nanos = time.time_since_epoch().count() % detail::nanos_per_second;
-  if (nanos < 0) nanos += detail::nanos_per_second;
+  std::int64_t nanos = time.time_since_epoch().count() % detail::codec::nanos_per_second;
+  if (nanos < 0) nanos += detail::codec::nanos_per_second;
 
   std::string out;
   out.reserve(30);
-  detail::append_padded(out, static_cast<int>(date.year()), 4);
+  detail::codec::append_padded(out, static_cast<int>(date.year()), 4);
   out += '-';
-  detail::append_padded(out, static_cast<unsigned>(date.month()), 2);
+  detail::codec::append_padded(out, static_cast<unsigned>(date.month()), 2);
   out += '-';
-  detail::append_padded(out, static_cast<unsigned>(date.day()), 2);
+  detail::codec::append_padded(out, static_cast<unsigned>(date.day()), 2);
   out += 'T';
-  detail::append_padded(out, clock.hours().count(), 2);
+  detail::codec::append_padded(out, clock.hours().count(), 2);
   out += ':';
-  detail::append_padded(out, clock.minutes().count(), 2);
+  detail::codec::append_padded(out, clock.minutes().count(), 2);
   out += ':';
-  detail::append_padded(out, clock.seconds().count(), 2);
+  detail::codec::append_padded(out, clock.seconds().count(), 2);
   if (nanos != 0) {
     std::size_t width = 9;
     for (; nanos % 1000 == 0; nanos /= 1000) width -= 3;
     out += '.';
-    detail::append_padded(out, nanos, width);
+    detail::codec::append_padded(out, nanos, width);
   }
   out += 'Z';
   return out;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/detail/config.hpp>
 
 #include <array>
@@ -55,8 +55,8 @@ struct object_row {
 struct object_extras {
   /// The digest itself; composites and multipart uploads have none.
   std::optional<std::array<std::byte, 16>> md5{};
-  std::optional<codec::timestamp> created{};
-  std::optional<codec::timestamp> updated{};
+  std::optional<timestamp> created{};
+  std::optional<timestamp> updated{};
   std::string_view content_type{};
   std::string_view storage_class{};
   /// One JSON object whose values are strings, such as {"key":"value"}; read it by

@@ -9,7 +9,7 @@
 
 /// Times of RFC 3339 as the service writes them (protocol.md 0): a fraction of 0 to 9 digits, and
 /// `Z`. Pure and thread-safe, free of locale and time zone data.
-namespace dataflux::inline DATAFLUX_ABI::codec {
+namespace dataflux::inline DATAFLUX_ABI {
 
 /// A point in time since 1970-01-01T00:00:00Z without leap seconds; spans 1677-09-21 to 2262-04-11.
 using timestamp = std::chrono::sys_time<std::chrono::nanoseconds>;
@@ -21,14 +21,14 @@ using timestamp = std::chrono::sys_time<std::chrono::nanoseconds>;
 /// custom time may say "9999-12-31T23:59:59Z" for never, and such an object is no broken one. A
 /// leap second (23:59:60 in UTC, and no other :60) is read as the second after it, which is how
 /// system clocks count.
-std::optional<timestamp> parse_rfc3339(std::string_view text);
+std::optional<timestamp> parse_timestamp(std::string_view text);
 
 /// `YYYY-MM-DDTHH:MM:SS[.fraction]Z` with 0, 3, 6 or 9 digits of fraction, as few as lose nothing.
-/// Every timestamp comes back equal from parse_rfc3339().
-std::string format_rfc3339(timestamp time);
+/// Every timestamp comes back equal from parse_timestamp().
+std::string to_string(timestamp time);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::codec
+}  // namespace dataflux::inline DATAFLUX_ABI
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/codec/impl/rfc3339.ipp>
+#include <dataflux/codec/impl/timestamp.ipp>
 #endif

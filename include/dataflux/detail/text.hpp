@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/config.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
 
 #include <cstddef>
@@ -7,6 +8,22 @@
 #include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Of ASCII alone, whatever the locale; any other byte is itself.
+constexpr char to_lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
+/// `text`, which is the beginning of some UTF-8, without the character at its end of which
+/// only a part is there.
+inline std::string_view whole_characters(std::string_view text) noexcept {
+  std::size_t bytes = 1;  // of the last character, as far as they are there
+  const auto at = [&] { return static_cast<unsigned char>(text[text.size() - bytes]); };
+  while (bytes < 4 && bytes < text.size() && (at() & 0xC0U) == 0x80U) ++bytes;
+  if (text.empty() || at() < 0xC0) return text;
+  const std::size_t whole = at() < 0xE0 ? 2 : at() < 0xF0 ? 3 : 4;
+  return bytes < whole ? text.substr(0, text.size() - bytes) : text;
+}
 
 /// How many bytes at the front of `text` are a character of UTF-8 that may end a line: U+0080 to
 /// U+009F, of which NEL is one, and the separators U+2028 and U+2029. 0 for any other.

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/result.hpp>
-#include <dataflux/transfer/detail/part_checksum.hpp>
+#include <dataflux/transfer/part_checksum.hpp>
 
 #include <cstdint>
 #include <string>

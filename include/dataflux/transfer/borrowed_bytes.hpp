@@ -18,7 +18,7 @@ class borrowed_bytes {
   using counter = std::atomic<std::uint64_t>;
 
   borrowed_bytes() noexcept = default;
-  borrowed_bytes(shared_bytes memory, std::shared_ptr<counter> borrowed) noexcept
+  borrowed_bytes(detail::shared_bytes memory, std::shared_ptr<counter> borrowed) noexcept
       : memory_(std::move(memory)), borrowed_(std::move(borrowed)) {
     borrowed_->fetch_add(memory_.size(), std::memory_order_relaxed);
   }
@@ -48,7 +48,7 @@ class borrowed_bytes {
     borrowed_.reset();
   }
 
-  shared_bytes memory_{};
+  detail::shared_bytes memory_{};
   std::shared_ptr<counter> borrowed_{};
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
-#include <dataflux/detail/unique_function.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstdint>
 
