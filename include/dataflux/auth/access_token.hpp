@@ -58,7 +58,7 @@ class credentials {
   const credentials_facts& facts() const noexcept { return facts_; }
   /// True if requests carry no Authorization at all; start() is not called then.
   virtual bool anonymous() const noexcept { return false; }
-  /// True if the application sets each token, so that it may also say that there is none.
+  /// True if the application sets each token, so that it may also say that it has no token.
   virtual bool set_by_application() const noexcept { return false; }
   /// Begins to acquire a token. Does nothing by itself: see token_flow::resume.
   virtual std::unique_ptr<detail::auth::token_flow> start() const = 0;

@@ -57,7 +57,7 @@ class checkpoint_set_reader {
   const std::string& members_folder() const noexcept;
   /// In order of names. Valid as long as some copy of this.
   const std::vector<member_record>& members() const noexcept;
-  /// Null if there is none of this name. O(log members).
+  /// Null if the set has no member of this name. O(log members).
   const member_record* find(std::string_view name) const noexcept;
   /// Newer sets that latest_checkpoint_set() found damaged, the newest first. Empty for a set that
   /// was opened by its name. Valid as long as some copy of this.

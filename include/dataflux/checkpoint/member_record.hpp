@@ -10,8 +10,8 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// What a set knows of one of its members, and all that whoever commits the set has to be told by
-/// whoever wrote the member, in another process perhaps: small, and text where it has to travel.
+/// What a set knows of one of its members. The process that commits the set needs no more of the
+/// process that wrote the member. It is small, and to_text() makes it fit to be sent.
 struct member_record {
   /// Below the set's prefix, such as "rank-3/weights". See validate_member_name().
   std::string name{};

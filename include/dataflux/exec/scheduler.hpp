@@ -18,8 +18,8 @@ enum class timer_id : std::uint64_t { none = 0 };
 /// a transport, and virtual_scheduler for simulations and tests.
 ///
 /// Errors: a task must not block, and may throw std::bad_alloc only: then it is destroyed, and the
-/// scheduler goes on. post() and at() throw std::bad_alloc, too. Whoever posts sees to it that the
-/// call, which the task was for, ends with resource_exhausted (detail/short_of_memory.hpp).
+/// scheduler goes on. post() and at() throw std::bad_alloc, too. The caller then ends the
+/// call that the task was for with resource_exhausted (detail/short_of_memory.hpp).
 ///
 /// Lifetime: a task that is still waiting when the scheduler is destroyed is destroyed without
 /// being run.

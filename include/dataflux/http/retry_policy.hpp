@@ -10,9 +10,9 @@ namespace dataflux::inline DATAFLUX_ABI {
 struct retry_policy {
   /// Attempts in a row that brought nothing, the first included; 1 = never retry.
   int max_attempts{10};
-  /// The same for attempts that found nobody, where nobody has ever answered: a wrong address is
-  /// told sooner than an outage is waited for. With the defaults after half a minute at most, and
-  /// the time that connecting takes.
+  /// The same for attempts that found nobody, where nobody has ever answered: the error for a
+  /// wrong address comes sooner than that for an outage. With the defaults it comes after half a
+  /// minute at most, and the time that connecting takes.
   int max_attempts_at_nobody{6};
   /// No attempt begins later than this after the start of the call. The caller's deadline
   /// holds besides.

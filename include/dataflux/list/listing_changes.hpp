@@ -17,7 +17,7 @@ struct listing_changes {
   };
   std::vector<std::size_t> added{};    ///< rows of the newer listing
   std::vector<std::size_t> removed{};  ///< rows of the older one
-  /// The name is in both, with another generation: overwritten, or deleted and written anew.
+  /// The name is in both, with another generation: overwritten, or deleted and written again.
   std::vector<pair> changed{};
   std::size_t unchanged{0};  ///< same name, same generation: the very same bytes
 
