@@ -150,8 +150,10 @@ int main(int argc, char** argv) {
   seen all;
   dataflux::transfer_counters counters;
   {
-    const dataflux::transfer_context context(
-        *client, {.memory_cap = with.cap, .concurrency = {.max = with.connections}});
+    const dataflux::transfer_context context(*client,
+                                             {.memory_cap = with.cap,
+                                              .concurrency = {.max = with.connections},
+                                              .hedge = {.floor = dataflux::duration::max()}});
     read_all(context, with, listed.objects.slice(0, 1));
     before = from_status("VmRSS:");
     forget_peak();
