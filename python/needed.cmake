@@ -59,7 +59,7 @@ if(missing)
   if(packages MATCHES "libboost|libcli11")
     set(apart "
 Boost and CLI11 are for the command and the emulator alone. Without these:
-  pip install -Ccmake.define.DATAFLUX_PROGRAMS=OFF ...")
+  pip install --config-settings=cmake.define.DATAFLUX_PROGRAMS=OFF ...")
   endif()
   message(FATAL_ERROR "libdataflux is built of C++, and this is missing: ${missing}.
 On Debian and Ubuntu:

@@ -233,8 +233,8 @@ class Consumer:
         self.call("ninja", "-C", "whole", "-n", "dataflux_package")
         self.environment["PATH"] = f"{python.parent}{os.pathsep}{self.environment['PATH']}"
         self.call(python, "-m", "pip", "-q", "--disable-pip-version-check", "install",
-                  "--no-build-isolation", "-Ccmake.build-type=None",
-                  "-Ccmake.define.DATAFLUX_PROGRAMS=OFF", self.source / "python")
+                  "--no-build-isolation", "--config-settings=cmake.build-type=None",
+                  "--config-settings=cmake.define.DATAFLUX_PROGRAMS=OFF", self.source / "python")
         emulator = Emulator(self.emulator, "bucket")
         try:
             self.environment["STORAGE_EMULATOR_HOST"] = emulator.endpoint

@@ -94,7 +94,7 @@ def test_all_that_is_missing_is_named_at_once_with_its_package(tmp_path):
     refused = configure(tmp_path, *absent("simdjson", "CLI11"))
     assert refused.returncode != 0
     assert packages(refused.stderr) == ["libsimdjson-dev", "libcli11-dev"]
-    assert "-Ccmake.define.DATAFLUX_PROGRAMS=OFF" in refused.stderr
+    assert "--config-settings=cmake.define.DATAFLUX_PROGRAMS=OFF" in refused.stderr
 
 
 def test_without_the_programs_their_packages_are_not_asked_for(tmp_path):
