@@ -198,7 +198,7 @@ def free(memory):
 
 
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
-def test_an_interrupt_between_any_two_bytecodes_ends_a_body_and_lends_nothing_on(client, bucket):
+def test_an_interrupt_between_any_two_bytecodes_ends_a_body_and_lends_nothing_on(client, bucket, only_new):
     bucket.put("x", b"1")
     memory = bytearray(10)
     ended, begun = [], []

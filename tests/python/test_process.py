@@ -498,12 +498,12 @@ def test_an_operation_is_freed_before_what_was_lent_to_it(emulator, stalled):
             if not order and interrupted:
                 interrupted.pop()
                 raise KeyboardInterrupt
+            if self.value:
+                order.append("operation")
             super().free()
 
         def __del__(self):
-            if self.value:
-                order.append("operation")
-                super().free()
+            self.free()
 
     interrupted = [True]
     _wait._mine.ready().clear()
