@@ -23,6 +23,13 @@ if TYPE_CHECKING:
         kms_key_name: str | None
         metadata: Mapping[str, str] | None
 
+    class MemberAttributes(TypedDict, total=False):
+        content_type: str | None
+        storage_class: str | None
+        kms_key_name: str | None
+        custom_time: datetime | float | None
+        metadata: Mapping[str, str] | None
+
     class Conditions(TypedDict, total=False):
         if_generation_match: int | None
         if_generation_not_match: int | None
@@ -108,6 +115,8 @@ def _metadata(value, removable):
 
 ATTRIBUTES = ("content_type", "content_encoding", "content_disposition", "content_language",
               "cache_control", "storage_class", "kms_key_name", "custom_time", "metadata")
+# Of a set's member.
+MEMBER_ATTRIBUTES = ("content_type", "storage_class", "kms_key_name", "custom_time", "metadata")
 CONDITIONS = ("if_generation_match", "if_generation_not_match", "if_metageneration_match",
               "if_metageneration_not_match")
 SOURCE_CONDITIONS = tuple("source_" + name for name in CONDITIONS)

@@ -102,7 +102,7 @@ def count_of(value, argument, least=0, bits=63):
         raise TypeError(f"{argument}: a whole number is needed, and not a {type(value).__name__}")
     if number < least:
         raise ValueError(f"{argument}: {number} is out of range: at least {least}")
-    if number >= 2**bits:
+    if number >> bits:
         raise ValueError(f"{argument}: it is out of range: less than 2**{bits}")
     return number
 

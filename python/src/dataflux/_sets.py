@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from . import _abi, _wait
 from ._async_files import AsyncFileReader
-from ._attributes import attributes as attributes_of
+from ._attributes import MEMBER_ATTRIBUTES, attributes, taken
 from ._calls import Call, checked, json_bytes, json_of, taker
 from ._errors import Error, PreconditionError
 from ._file_reader import READ_AHEAD, FileReader
@@ -21,12 +21,13 @@ from ._set_reports import CommittedSet, Member, RemovedSets, SetInfo, Sets, info
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from datetime import datetime
     from typing import Literal
 
-    from typing_extensions import Buffer
+    from typing_extensions import Buffer, Unpack
 
+    from ._attributes import MemberAttributes
     from ._calls import Caller
     from ._object import Place
 
@@ -202,10 +203,8 @@ class CheckpointSet(SetCalls):
     commit = blocking(SetCalls._commit)
     begin_over = blocking(SetCalls._begin_over)
 
-    def open_member(self, name: str, *, content_type: str | None = None,
-                    metadata: Mapping[str, str] | None = None, storage_class: str | None = None,
-                    kms_key_name: str | None = None, custom_time: datetime | float | None = None,
-                    size_hint: int = 0, part_size: int = 0, timeout: float | None = None) -> MemberWriter:
+    def open_member(self, name: str, *, size_hint: int = 0, part_size: int = 0,
+                    timeout: float | None = None, **how: Unpack[MemberAttributes]) -> MemberWriter:
         """Opens the writer of a member, which is created and never replaced.
 
         Arguments:
@@ -217,14 +216,11 @@ class CheckpointSet(SetCalls):
 
         Raises: AlreadyExistsError, by its commit, where a member of this name is there.
         """
-        return MemberWriter(self, name, attributes_of(
-            content_type=content_type, metadata=metadata, storage_class=storage_class,
-            kms_key_name=kms_key_name, custom_time=custom_time), size_hint, part_size, timeout)
+        taken(how, "open_member", MEMBER_ATTRIBUTES)
+        return MemberWriter(self, name, attributes(**how), size_hint, part_size, timeout)
 
-    def open_file(self, name: str, *, content_type: str | None = None,
-                  metadata: Mapping[str, str] | None = None, storage_class: str | None = None,
-                  kms_key_name: str | None = None, custom_time: datetime | float | None = None,
-                  size_hint: int = 0, part_size: int = 0, timeout: float | None = None) -> MemberFile:
+    def open_file(self, name: str, *, size_hint: int = 0, part_size: int = 0,
+                  timeout: float | None = None, **how: Unpack[MemberAttributes]) -> MemberFile:
         """Opens a member as a file that is written, as Client.open() gives one with mode "wb": for
         whatever saves into files, such as torch.save and numpy.save.
 
@@ -236,10 +232,9 @@ class CheckpointSet(SetCalls):
 
         Raises: AlreadyExistsError, when it is closed, where a member of this name is there.
         """
-        return MemberFile(self.open_member(
-            name, content_type=content_type, metadata=metadata, storage_class=storage_class,
-            kms_key_name=kms_key_name, custom_time=custom_time, size_hint=size_hint,
-            part_size=part_size, timeout=timeout))
+        taken(how, "open_file", MEMBER_ATTRIBUTES)
+        return MemberFile(self.open_member(name, size_hint=size_hint, part_size=part_size, timeout=timeout,
+                                           **how))
 
     def open(self, *, last: str | None = None) -> SetReader:
         """Checks whether the set is complete, and opens it.
@@ -278,11 +273,8 @@ class AsyncCheckpointSet(SetCalls):
     commit = awaiting(SetCalls._commit)
     begin_over = awaiting(SetCalls._begin_over)
 
-    async def open_member(self, name: str, *, content_type: str | None = None,
-                          metadata: Mapping[str, str] | None = None,
-                          storage_class: str | None = None, kms_key_name: str | None = None,
-                          custom_time: datetime | float | None = None, size_hint: int = 0,
-                          part_size: int = 0, timeout: float | None = None) -> AsyncMemberWriter:
+    async def open_member(self, name: str, *, size_hint: int = 0, part_size: int = 0,
+                          timeout: float | None = None, **how: Unpack[MemberAttributes]) -> AsyncMemberWriter:
         """Opens the writer of a member, which is created and never replaced.
 
             async with await saving.open_member("rank-0") as member:
@@ -290,25 +282,20 @@ class AsyncCheckpointSet(SetCalls):
 
         Arguments, Raises: as of CheckpointSet.open_member().
         """
-        made = AsyncMemberWriter(self, name, attributes_of(
-            content_type=content_type, metadata=metadata, storage_class=storage_class,
-            kms_key_name=kms_key_name, custom_time=custom_time), size_hint, part_size, timeout)
+        taken(how, "open_member", MEMBER_ATTRIBUTES)
+        made = AsyncMemberWriter(self, name, attributes(**how), size_hint, part_size, timeout)
         await self._client._run(made._opened(made._call))
         return made
 
-    async def open_file(self, name: str, *, content_type: str | None = None,
-                        metadata: Mapping[str, str] | None = None, storage_class: str | None = None,
-                        kms_key_name: str | None = None, custom_time: datetime | float | None = None,
-                        size_hint: int = 0, part_size: int = 0,
-                        timeout: float | None = None) -> AsyncMemberFile:
+    async def open_file(self, name: str, *, size_hint: int = 0, part_size: int = 0,
+                        timeout: float | None = None, **how: Unpack[MemberAttributes]) -> AsyncMemberFile:
         """Opens a member as a file that is written, as AsyncClient.open() gives one with mode "wb".
 
         Arguments, Raises: as of CheckpointSet.open_file().
         """
-        return AsyncMemberFile(await self.open_member(
-            name, content_type=content_type, metadata=metadata, storage_class=storage_class,
-            kms_key_name=kms_key_name, custom_time=custom_time, size_hint=size_hint,
-            part_size=part_size, timeout=timeout))
+        taken(how, "open_file", MEMBER_ATTRIBUTES)
+        return AsyncMemberFile(await self.open_member(name, size_hint=size_hint, part_size=part_size,
+                                                      timeout=timeout, **how))
 
     async def open(self, *, last: str | None = None) -> AsyncSetReader:
         """Checks whether the set is complete, and opens it.

@@ -11,11 +11,11 @@ from itertools import count, islice
 from operator import attrgetter, methodcaller
 from struct import Struct
 
-from . import _driver
 from ._abi import RECORD_END
 from ._calls import FLAGS, INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, TAG, Call, failure, \
     returned, watched
 from ._driver import Body, alone, left
+from ._driver import run as run_body
 from ._errors import Error, UnauthenticatedError, taken
 from ._handles import ErrorHandle, OperationHandle, QueueHandle
 from ._library import Size, byref, library, method
@@ -199,7 +199,7 @@ class Blocking:
                 watched(work, progress, *told)
             if isinstance(work, Call):
                 return self._made(work)
-            return _driver.run(self._made, work)
+            return run_body(self._made, work)
         except BaseException:
             left(work)
             raise
