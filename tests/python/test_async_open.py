@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import weakref
 from functools import partial
 
 import pytest
@@ -396,7 +397,8 @@ def test_an_interrupt_leaves_a_file_of_tasks_where_it_was(opened, bucket, mode, 
 
     from interrupts import interrupted_at
 
-    content = b"some line\n" * 200
+    every = [b"line %3d\n" % i for i in range(200)]
+    content = b"".join(every)
     bucket.put("x", content)
     loop, client = asyncio.new_event_loop(), opened()
 
@@ -404,10 +406,14 @@ def test_an_interrupt_leaves_a_file_of_tasks_where_it_was(opened, bucket, mode, 
         return [await file.__anext__() for _ in range(3)]
 
     async def whole(file):
+        if work is goes_by_lines:
+            line = await file.readline()
+            assert await file.tell() == 9 * (1 + every.index(line if mode == "rb" else line.encode()))
         await file.seek(0)
         return await file.read()
 
-    for work in (partial(lines), lambda file: file.read(50), lambda file: file.readline()):
+    goes_by_lines = partial(lines)
+    for work in (goes_by_lines, lambda file: file.read(50), lambda file: file.readline()):
         number, came = 1, True
         while came:
             file = loop.run_until_complete(client.open(bucket("x"), mode))
@@ -424,6 +430,49 @@ def test_an_interrupt_leaves_a_file_of_tasks_where_it_was(opened, bucket, mode, 
         assert number > 100
     client.close()
     loop.close()
+
+
+def test_answers_in_place_let_other_tasks_go_on(run, opened, bucket):
+    bucket.put("x", b"a line\n" * 1000)
+
+    async def endless(file, some):
+        for _ in range(300_000):  # far more than there is time for
+            await file.seek(0)
+            await some(file)
+
+    async def main():
+        async with opened() as client, await client.open(bucket("x")) as file:
+            for some in (lambda file: file.readline(), lambda file: file.read(3), lambda file: file.__anext__()):
+                await file.read()
+                with anyio.move_on_after(0.1) as passed:
+                    await endless(file, some)
+                assert passed.cancelled_caught
+                await file.seek(0)
+                assert await file.readline() == b"a line\n"
+
+    run(main)
+
+
+def test_a_thread_keeps_nothing_of_a_call_that_has_ended(run, opened, bucket):
+    class Memory(bytearray):
+        pass  # it can be referred to weakly
+
+    bucket.put("x", CONTENT)
+
+    async def main():
+        async with opened() as client:
+            memory = Memory(len(CONTENT))
+            async with await client.open(bucket("x")) as file:
+                assert await file.readinto(memory) == len(CONTENT)
+            kept = weakref.ref(memory)
+            del memory, file
+            for _ in range(3):  # by threads that are used again
+                async with await client.open(bucket("x")) as file:
+                    await file.read()
+            gc.collect()
+            assert kept() is None
+
+    run(main)
 
 
 def test_a_file_goes_on_in_another_event_loop(opened, bucket):

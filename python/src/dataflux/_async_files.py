@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ._object import Object, Place
     from ._writer import AsyncWriter
 
+_CALLS = 64  # that may answer in place before the loop has a turn
 _LINES = BUFFER // 4  # bytes or characters after which no more lines are read at a time
 
 
@@ -220,6 +221,7 @@ class AsyncReadFile(OfReader, AsyncFile):
     _back = None
     _most = 1        # lines that are read at a time: twice as many each time, until a call comes between
     _failed = False  # the last call that ran on a thread has
+    _calls = 0       # since the loop had its turn: what answers in place gives it none
 
     def __init__(self, reader: AsyncReader, read_ahead: int = READ_AHEAD) -> None:
         self._reader = reader
@@ -227,7 +229,6 @@ class AsyncReadFile(OfReader, AsyncFile):
         self._file = self._kind(_BlockingReader(self._client, reader), read_ahead)
         self._raw = self._file.raw
         self._ahead = self._raw.ahead
-        self._lines = deque()         # that were read, and not given yet
         self._user = _nobody          # of tasks: a weak reference to the use of one
         self._one = allocate_lock()   # of threads: one whose task is gone may be there still
         self._closed = False
@@ -250,11 +251,20 @@ class AsyncReadFile(OfReader, AsyncFile):
         """A method of the file. One that is not short has a thread at once."""
         mine = self._use()
         try:
+            self._calls += 1
+            if self._calls > _CALLS:
+                await self._turn()
             value = await self._done(mine, method, arguments, short)
             self._back = None
             return value
         finally:
             self._user = _nobody
+
+    async def _turn(self):
+        """Other tasks go on, and this one can be cancelled."""
+        self._calls = 0
+        await current().turn()
+        self._check()
 
     async def _done(self, mine, method, arguments=(), short=True):
         if short and not self._one.locked():
@@ -295,16 +305,15 @@ class AsyncReadFile(OfReader, AsyncFile):
         """Calls a method where the file is, having gone back there if need be."""
         self._raw.waits = waits
         if self._back is None:
-            self._back = self._file.tell(), 0
+            self._back = self._file.tell(), (), 0
         else:
-            at, given = self._back
+            at, lines, count = self._back
             self._file.seek(at)
-            for _ in range(given):
+            for _ in range(count - len(lines)):
                 self._file.readline()
-            if given:
+            if count:
                 self._most = 1
-                self._lines.clear()
-                self._back = self._file.tell(), 0
+                self._back = self._file.tell(), (), 0
         return method(*arguments)
 
     def _read_lines(self, most, number=inf, lines=None):
@@ -334,16 +343,18 @@ class AsyncReadFile(OfReader, AsyncFile):
             return await self._call(self._file.readline, size)
         mine = self._use()
         try:
-            if not self._lines:
+            self._calls += 1
+            if self._calls > _CALLS:
+                await self._turn()
+            if self._back is None or not self._back[1]:
                 lines, self._whole = await self._done(mine, self._more_lines)
                 if not lines:
                     self._back = None
                     return self._file.readline(0)
                 self._most = min(2 * self._most, _LINES)
-                self._lines.extend(lines)
-            self._back = self._back[0], self._back[1] + 1
-            line = self._lines.popleft()
-            if self._whole and not self._lines:
+                self._back = self._back[0], deque(lines), len(lines)
+            line = self._back[1].popleft()
+            if self._whole and not self._back[1]:
                 self._back = None
             return line
         finally:

@@ -51,16 +51,17 @@ def use(function, *arguments):
     try:
         put = _waiting.pop()
     except IndexError:
-        begin(_serve, function, arguments)
+        begin(_serve, [(function, arguments)])
     else:
         put((function, arguments))
 
 
-def _serve(function, arguments):
+def _serve(given):
     from _queue import Empty, SimpleQueue
 
     mine = SimpleQueue()
     put = mine.put
+    function, arguments = given.pop()
     while True:
         function(*arguments)
         function = arguments = None  # it keeps nothing of them
