@@ -243,6 +243,7 @@ class AsyncReadFile(OfReader, AsyncFile):
         self._check()
         if self._user() is not None:
             raise PreconditionError("another task uses the file; one at a time does")
+        self._calls += 1
         mine = _Use()
         self._user = ref(mine)
         return mine
@@ -251,7 +252,6 @@ class AsyncReadFile(OfReader, AsyncFile):
         """A method of the file. One that is not short has a thread at once."""
         mine = self._use()
         try:
-            self._calls += 1
             if self._calls > _CALLS:
                 await self._turn()
             value = await self._done(mine, method, arguments, short)
@@ -343,7 +343,6 @@ class AsyncReadFile(OfReader, AsyncFile):
             return await self._call(self._file.readline, size)
         mine = self._use()
         try:
-            self._calls += 1
             if self._calls > _CALLS:
                 await self._turn()
             if self._back is None or not self._back[1]:

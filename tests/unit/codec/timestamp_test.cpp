@@ -4,6 +4,7 @@
 #include <support/catch.hpp>
 #include <support/mutations.hpp>
 
+#include <chrono>
 #include <limits>
 
 namespace timestamp_test {
@@ -22,6 +23,14 @@ std::int64_t nanos(std::string_view text) {
 constexpr std::int64_t second = 1'000'000'000;
 
 }  // namespace
+
+TEST_CASE("rfc3339: a time goes there and back as text", "[codec]") {
+  const timestamp time{std::chrono::milliseconds(1'785'587'696'789)};
+  CHECK(to_string(time) == "2026-08-01T12:34:56.789Z");
+  CHECK(parse_timestamp(to_string(time)) == time);
+  CHECK(to_string(std::chrono::floor<std::chrono::seconds>(time)) == "2026-08-01T12:34:56Z");
+  CHECK_FALSE(parse_timestamp("yesterday"));
+}
 
 TEST_CASE("rfc3339: fractions of no digit to nine", "[codec]") {
   CHECK(nanos("1970-01-01T00:00:01Z") == second);

@@ -21,7 +21,6 @@ namespace {
 using namespace std::chrono_literals;
 using dataflux::errc;
 using dataflux::timestamp;
-namespace gcs = dataflux::gcs;
 namespace http = dataflux::detail::http;
 using http::memory_reply;
 using http::memory_request;
