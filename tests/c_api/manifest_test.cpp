@@ -375,11 +375,14 @@ TEST_CASE("dataflux_manifest: what is cancelled before its step on the disk is n
   std::vector<operation_ptr> waiting;
   std::vector<operation_ptr> cancelled;
   struct opened_at_end {
-    explicit opened_at_end(const std::string& path) : path_(path) {}
+    opened_at_end(const std::string& path, const std::vector<operation_ptr>& waiting)
+        : path_(path), waiting_(waiting) {}
     opened_at_end(const opened_at_end&) = delete;
     opened_at_end& operator=(const opened_at_end&) = delete;
     ~opened_at_end() {
       open();
+      // A thread that opens the pipe after its last writer is gone waits for ever.
+      for (const operation_ptr& each : waiting_) dataflux_operation_wait(each.get(), -1, nullptr);
       ::close(descriptor_);
     }
     void open() {
@@ -388,8 +391,9 @@ TEST_CASE("dataflux_manifest: what is cancelled before its step on the disk is n
 
    private:
     const std::string path_;
+    const std::vector<operation_ptr>& waiting_;
     int descriptor_{-1};
-  } writer(pipe);
+  } writer(pipe, waiting);
   const auto begin = [&](std::vector<operation_ptr>& all, auto call) {
     dataflux_operation* op = nullptr;
     REQUIRE(call(&op) == DATAFLUX_OK);

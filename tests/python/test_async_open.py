@@ -391,11 +391,20 @@ asyncio.run(main())
 
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
 @pytest.mark.parametrize("mode", ["rb", "r"])
-def test_an_interrupt_leaves_a_file_of_tasks_where_it_was(opened, bucket, mode, only_new):
+def test_an_interrupt_leaves_a_file_of_tasks_where_it_was(opened, bucket, mode, only_new, monkeypatch):
     """Wherever between two bytecodes it comes, as where run_until_complete() runs the task."""
     import asyncio
 
+    from dataflux import _threads
     from interrupts import interrupted_at
+
+    use, kept = _threads.use, []
+
+    def kept_by_the_thread(*call):
+        kept.append(call)
+        use(*call)
+
+    monkeypatch.setattr(_threads, "use", kept_by_the_thread)
 
     every = [b"line %3d\n" % i for i in range(200)]
     content = b"".join(every)
@@ -426,7 +435,8 @@ def test_an_interrupt_leaves_a_file_of_tasks_where_it_was(opened, bucket, mode, 
             assert read == (content if mode == "rb" else content.decode()), number
             loop.run_until_complete(file.close())
             loop.run_until_complete(nothing_left(client))
-            number += 7
+            kept.clear()
+            number += 1
         assert number > 100
     client.close()
     loop.close()
@@ -578,6 +588,23 @@ def test_lines_before_one_that_fails_are_given(run, opened, bucket):
             assert place == 5 * len(lines) and set(lines) == {"good\n"}
             # What is decoded at a time is some KiB: what stands in those with the bad byte is not given.
             assert 30_000 - len(lines) < 5000
+
+    run(main)
+
+
+def test_behind_a_byte_that_is_no_text_a_file_goes_elsewhere(run, opened, bucket):
+    """A block of lines ends where one fails; what is read at a time from within the block has the byte."""
+    bucket.put("x", b"good\n" * 2000 + b"\xff bad\n")
+
+    async def main():
+        async with opened() as client, await client.open(bucket("x"), "r") as file:
+            for number in (1, 100, 1100, 1600):
+                for place in ((0, io.SEEK_END), (0,)):
+                    for _ in range(number):
+                        assert await file.__anext__() == "good\n"
+                    await file.seek(*place)
+                    assert await file.tell() == (0 if place == (0,) else 10_006)
+                    await file.seek(0)
 
     run(main)
 

@@ -254,7 +254,7 @@ class AsyncReadFile(OfReader, AsyncFile):
         try:
             if self._calls > _CALLS:
                 await self._turn()
-            value = await self._done(mine, method, arguments, short)
+            value = await self._done(method, arguments, short)
             self._back = None
             return value
         finally:
@@ -266,7 +266,7 @@ class AsyncReadFile(OfReader, AsyncFile):
         await current().turn()
         self._check()
 
-    async def _done(self, mine, method, arguments=(), short=True):
+    async def _done(self, method, arguments=(), short=True):
         if short and not self._one.locked():
             try:
                 return self._moved(False, method, arguments)
@@ -274,7 +274,8 @@ class AsyncReadFile(OfReader, AsyncFile):
                 pass
         self._client._under_way.stopped = self._closed
         try:
-            return await current().on_thread(partial(self._on_thread, mine, method, arguments),
+            # The reference alone, for a thread may have it for some time after the task is gone.
+            return await current().on_thread(partial(self._on_thread, self._user, method, arguments),
                                              self._client.stop)
         except BaseException as why:
             self._failed = True
@@ -294,7 +295,7 @@ class AsyncReadFile(OfReader, AsyncFile):
 
     def _on_thread(self, use, method, arguments):
         with self._one:
-            if self._user() is not use:
+            if self._user is not use or use() is None:
                 return None  # its task has gone, and another one may use the file
             if self._failed:
                 self._ahead.drop()
@@ -306,6 +307,8 @@ class AsyncReadFile(OfReader, AsyncFile):
         self._raw.waits = waits
         if self._back is None:
             self._back = self._file.tell(), (), 0
+        elif method == self._file.seek and arguments[1] != io.SEEK_CUR:
+            self._most = 1  # what it was at may be unreadable
         else:
             at, lines, count = self._back
             self._file.seek(at)
@@ -346,7 +349,7 @@ class AsyncReadFile(OfReader, AsyncFile):
             if self._calls > _CALLS:
                 await self._turn()
             if self._back is None or not self._back[1]:
-                lines, self._whole = await self._done(mine, self._more_lines)
+                lines, self._whole = await self._done(self._more_lines)
                 if not lines:
                     self._back = None
                     return self._file.readline(0)
