@@ -19,7 +19,7 @@ from pathlib import Path
 
 # A layer sees those of lower rank, and never one of equal rank.
 RANK = {"core": 0, "codec": 1, "exec": 1, "http": 2, "auth": 3, "store": 4, "service": 5,
-        "gcs": 6, "s3": 6, "transfer": 7, "list": 8, "download": 8, "checkpoint": 8, "folder": 9,
+        "gcs": 6, "s3": 6, "transfer": 7, "list": 8, "download": 8, "checkpoint": 8, "folder": 9, "shard": 9,
         "dataset": 10}
 # Features stand on object_store, whatever service is behind it.
 SERVICE_LAYERS = {"http", "auth", "service", "gcs", "s3"}

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <dataflux/detail/config.hpp>
+
+#include <cstdint>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+/// What happens to a member whose field its sample has already.
+enum class repeated_field : std::uint8_t {
+  refuse,      ///< invalid_argument, with the key and the field
+  keep_first,  ///< the first member stays, the other is left out and counted
+};
+
+/// How the members of a shard become samples. The defaults are WebDataset's.
+///
+/// A member's name is its key, a dot and its field: "dir.v1/a.seg.png" is the field "seg.png" of
+/// the sample "dir.v1/a". Neighbours with one key are a sample. A key that comes again later is
+/// another sample. A sample ends with its shard.
+///
+/// Fields are in lower case, so that "a.JPG" is the field "jpg". That holds for ASCII alone: a
+/// field with any other byte stays as it is, where Python would change it.
+struct grouping_rules {
+  /// Fields keep their case. Then "a.jpg" and "a.JPG" are two fields.
+  bool keep_case{false};
+  /// A leading "./" is no part of the key. `tar -C dir .` writes such names. WebDataset keeps it.
+  bool strip_dot_slash{false};
+  repeated_field repeated{repeated_field::refuse};
+};
+
+/// How many members are in no sample, by reason.
+struct grouping_counts {
+  /// WebDataset's own: "__name__" by itself, or a path whose first component is "__name__".
+  std::uint64_t hidden{0};
+  /// No dot in the last component of the name, or nothing before it, as in "README" and ".hidden".
+  std::uint64_t no_field{0};
+  /// Members that repeated_field::keep_first left out.
+  std::uint64_t repeated{0};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI

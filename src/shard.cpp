@@ -1,0 +1,2 @@
+#include <dataflux/shard/impl/sample_grouper.ipp>
+#include <dataflux/shard/impl/sample_name.ipp>
