@@ -55,7 +55,8 @@ class DatafluxConan(ConanFile):
 
     def build(self):
         cmake = CMake(self)
-        cmake.configure(variables={"DATAFLUX_DEVELOPER": False, "DATAFLUX_C_API": False})
+        cmake.configure(variables={"DATAFLUX_DEVELOPER": False, "DATAFLUX_C_API": False,
+                                   "DATAFLUX_ZSTD": False})
         if self.options.compiled:
             cmake.build()
 

@@ -5,7 +5,9 @@
 #   simdjson   JSON, On-Demand, instead of a tree of nodes for each page. `plain_text` reads resources and
 #              listing pages that the service writes plainly in one pass
 #   pugixml    XML replies of multipart uploads, instead of a scanner of ours or expat's callbacks
-#   ISA-L      CRC32C at 46-56 GB/s; a loop over SSE4.2's instruction does 9.7
+#   ISA-L      CRC32C at 46-56 GB/s; a loop over SSE4.2's instruction does 9.7. Its igzip decompresses
+#              shards (.tar.gz) faster than zlib, which we do not link
+#   libzstd    decompresses shards (.tar.zst); optional, see DATAFLUX_ZSTD
 #
 # Tests and programs use Catch2 (2.13 or 3; one header in Debian 12), CLI11, and
 # Boost.Beast: the emulator's HTTP, which also judges our codec without sharing its mistakes.
@@ -44,5 +46,34 @@ else()
   pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal>=2.30)
   set(DATAFLUX_ISAL PkgConfig::ISAL)
 endif()
+# libzstd's package differs as ISA-L's does: its own CMake files (vcpkg, Conan), or pkg-config (Debian).
+set(DATAFLUX_ZSTD AUTO CACHE STRING "Read shards that zstd compressed: ON, OFF, or AUTO, if libzstd is found")
+set(DATAFLUX_ZSTD_TARGET "")
+set(DATAFLUX_ZSTD_REQUIRES "")  # of dataflux.pc, as is the next
+set(DATAFLUX_ZSTD_CFLAGS "")
+if(DATAFLUX_ZSTD)
+  find_package(zstd QUIET CONFIG)
+  foreach(target zstd::libzstd zstd::libzstd_shared zstd::libzstd_static)
+    if(TARGET ${target} AND NOT DATAFLUX_ZSTD_TARGET)
+      set(DATAFLUX_ZSTD_TARGET ${target})
+    endif()
+  endforeach()
+  if(NOT DATAFLUX_ZSTD_TARGET)
+    find_package(PkgConfig QUIET)
+    if(PKG_CONFIG_FOUND)
+      pkg_check_modules(ZSTD QUIET IMPORTED_TARGET libzstd>=1.4)
+    endif()
+    if(ZSTD_FOUND)
+      set(DATAFLUX_ZSTD_TARGET PkgConfig::ZSTD)
+    endif()
+  endif()
+  if(DATAFLUX_ZSTD_TARGET)
+    set(DATAFLUX_ZSTD_REQUIRES ", libzstd >= 1.4")
+    set(DATAFLUX_ZSTD_CFLAGS " -DDATAFLUX_ZSTD=1")
+  elseif(NOT DATAFLUX_ZSTD STREQUAL "AUTO")
+    message(FATAL_ERROR "dataflux needs libzstd 1.4 or later for DATAFLUX_ZSTD=ON; it was not found")
+  endif()
+endif()
 set(DATAFLUX_DEPENDENCIES
-  Threads::Threads CURL::libcurl OpenSSL::SSL OpenSSL::Crypto simdjson::simdjson pugixml::pugixml ${DATAFLUX_ISAL})
+  Threads::Threads CURL::libcurl OpenSSL::SSL OpenSSL::Crypto simdjson::simdjson pugixml::pugixml ${DATAFLUX_ISAL}
+  ${DATAFLUX_ZSTD_TARGET})

@@ -1,5 +1,6 @@
 #include <dataflux/codec/impl/base64.ipp>
 #include <dataflux/codec/impl/crc32c.ipp>
+#include <dataflux/codec/impl/gzip_decoder.ipp>
 #include <dataflux/codec/impl/json.ipp>
 #include <dataflux/codec/impl/json_writer.ipp>
 #include <dataflux/codec/impl/object_list.ipp>
@@ -10,3 +11,4 @@
 #include <dataflux/codec/impl/timestamp.ipp>
 #include <dataflux/codec/impl/utf8.ipp>
 #include <dataflux/codec/impl/xml.ipp>
+#include <dataflux/codec/impl/zstd_decoder.ipp>

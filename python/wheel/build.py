@@ -73,7 +73,8 @@ def cmake_arguments(tools, prefix):
                if not option.startswith("-DCMAKE_BUILD_TYPE=")]
     linked = "-s -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now"
     options += [f"-DCMAKE_SHARED_LINKER_FLAGS={linked}", f"-DCMAKE_EXE_LINKER_FLAGS=-pie {linked}",
-                f"-DOPENSSL_ROOT_DIR={prefix}", "-DOPENSSL_USE_STATIC_LIBS=ON", "-DDATAFLUX_PROGRAMS=ON"]
+                f"-DOPENSSL_ROOT_DIR={prefix}", "-DOPENSSL_USE_STATIC_LIBS=ON", "-DDATAFLUX_PROGRAMS=ON",
+                "-DDATAFLUX_ZSTD=OFF"]
     # In Debian's folder for this processor, of which CMake knows by its own compiler alone.
     options.append(f"-DBoost_DIR={next(prefix.glob('usr/lib/*/cmake/Boost-*'))}")
     if shutil.which("ccache"):

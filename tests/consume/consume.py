@@ -42,6 +42,12 @@ def files_below(folder):
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
+def required(build):
+    """What the library of this build links, by the names of pkg-config: libzstd is optional."""
+    line = next(l for l in (build / "dataflux.pc").read_text().splitlines() if l.startswith("Requires: "))
+    return [library.split()[0] for library in line.removeprefix("Requires: ").split(", ")]
+
+
 class Consumer:
     def __init__(self, options, folder):
         self.source, self.build, self.folder = options.source, options.build, folder
@@ -260,7 +266,7 @@ class Consumer:
                 self.compile("-c", HERE / f"mixing/{name}.cpp", f"-I{self.source}/include", *flags,
                              "-o", f"{name}.{mode}.o")
         archive = next(self.build.rglob("libdataflux_compiled.a"))
-        libraries = self.call("pkg-config", "--libs", *DEPENDENCIES).split() + ["-pthread"]
+        libraries = self.call("pkg-config", "--libs", *required(self.build)).split() + ["-pthread"]
         for main in modes:
             for library in modes:
                 link = [*self.compiler[-1:], f"main.{main}.o", f"library.{library}.o", archive,

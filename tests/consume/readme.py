@@ -16,7 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-LIBRARIES = ["libcurl", "libssl", "libcrypto", "simdjson", "pugixml", "libisal"]
+sys.dont_write_bytecode = True
+from consume import required  # noqa: E402
+
 OBJECTS = {"train/a.bin": b"first", "train/b.bin": b"the second one", "other": b"not listed"}
 
 
@@ -24,8 +26,8 @@ def compile_sample(options, folder):
     text = (options.source / "README.md").read_text(encoding="utf-8")
     sample = re.search(r"^```cpp\n(.*?)^```", text, re.MULTILINE | re.DOTALL).group(1)
     (folder / "sample.cpp").write_text(sample)
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", *LIBRARIES], check=True, text=True,
-                           capture_output=True).stdout.split()
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", *required(options.build)], check=True,
+                           text=True, capture_output=True).stdout.split()
     archive = next(options.build.rglob("libdataflux_compiled.a"))
     subprocess.run([options.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-pthread",
                     "-DDATAFLUX_COMPILED=1", f"-I{options.source}/include", "sample.cpp", archive,

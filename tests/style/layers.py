@@ -31,7 +31,8 @@ SYSTEM_HEADER = re.compile(
     r"sys/(epoll|eventfd|ioctl|mman|random|resource|socket|stat|syscall|timerfd|types|uio|un)|time|unistd|"
     r"immintrin|linux/\w+)\.h$")
 THIRD_PARTY = {"curl": r"curl/", "openssl": r"openssl/", "simdjson": r"simdjson",
-               "pugixml": r"pugi", "isa-l": r"(isa-l|crc\.h|crc64\.h)"}
+               "pugixml": r"pugi", "igzip": r"(isa-l/)?igzip_lib", "isa-l": r"(isa-l|crc\.h|crc64\.h)",
+               "zstd": r"zstd"}
 # Cheap C headers with several unrelated uses: base64, signing, certificates.
 SEEN_BY_SEVERAL = {"openssl"}
 

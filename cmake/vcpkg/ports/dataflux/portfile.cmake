@@ -3,7 +3,8 @@
 # changed, add --binarysource=clear, or the former package comes back.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../../.." ABSOLUTE)
 
-vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}" OPTIONS -DDATAFLUX_DEVELOPER=OFF -DDATAFLUX_C_API=OFF)
+vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
+  OPTIONS -DDATAFLUX_DEVELOPER=OFF -DDATAFLUX_C_API=OFF -DDATAFLUX_ZSTD=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/dataflux)
 vcpkg_fixup_pkgconfig()
