@@ -1,4 +1,5 @@
 #include <dataflux/codec/impl/base64.ipp>
+#include <dataflux/codec/impl/block_file.ipp>
 #include <dataflux/codec/impl/crc32c.ipp>
 #include <dataflux/codec/impl/gzip_decoder.ipp>
 #include <dataflux/codec/impl/json.ipp>

@@ -5,7 +5,9 @@
 #include <dataflux/exec/impl/hidden_file.ipp>
 #include <dataflux/exec/impl/interrupt_source.ipp>
 #include <dataflux/exec/impl/locked_file.ipp>
+#include <dataflux/exec/impl/mapped_file.ipp>
 #include <dataflux/exec/impl/operation_state.ipp>
+#include <dataflux/exec/impl/replacing_file.ipp>
 #include <dataflux/exec/impl/stop_watch.ipp>
 #include <dataflux/exec/impl/timer_queue.ipp>
 #include <dataflux/exec/impl/virtual_scheduler.ipp>

@@ -2,6 +2,7 @@
 
 #include <dataflux/detail/config.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
+#include <dataflux/detail/text_hash.hpp>
 
 #include <sys/random.h>
 
@@ -40,10 +41,8 @@ struct system_entropy {
 /// `prefix` and 16 hexadecimal digits that tell `key`, however long that is (FNV-1a): the same in
 /// each process.
 inline std::string hashed_name(std::string_view prefix, std::string_view key) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   std::string name(prefix);
-  append_hex(name, hash);
+  append_hex(name, fnv1a(key));
   return name;
 }
 

@@ -11,26 +11,22 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// What every manifest has around and between its blocks: the head, the table and the end. Each
-/// member appends the next bytes. Not thread-safe.
+/// A block_file_writer of manifests. Each member appends the next bytes. Not thread-safe.
 class manifest_frame {
  public:
-  void append_head(std::string& out);
+  void append_head(std::string& out) { frame_.append_head(out); }
   /// `chunk` begins at the first bit of its bitmaps, and its offsets with 0: it is no slice.
   void append_block(const object_chunk& chunk, std::string& out);
   /// A block of another manifest, which was checked; `bytes` are its own.
   void append_copy(const manifest_block& block, bytes_view bytes, std::string& out);
   void append_rest(const manifest_description& description, std::string& out);
 
-  bool begun() const noexcept { return written_ != 0; }
+  bool begun() const noexcept { return frame_.begun(); }
 
  private:
   void count(manifest_block block);
 
-  std::uint64_t written_{0};  ///< bytes so far
-  std::uint64_t rows_{0};
-  std::uint32_t blocks_{0};
-  std::string table_{};
+  codec::block_file_writer frame_{manifest_kind};
 };
 
 /// Makes the bytes of a manifest, piece by piece, in one pass over the rows, so that never more

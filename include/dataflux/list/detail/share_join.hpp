@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/exec/detail/replacing_file.hpp>
 #include <dataflux/list/detail/manifest_joiner.hpp>
 #include <dataflux/list/detail/share_record.hpp>
 #include <dataflux/store/detail/call_coordinator.hpp>
@@ -14,8 +15,6 @@
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
-
-class replacing_file;
 
 /// Makes one manifest, a file, of what lies on a board that is whole.
 ///

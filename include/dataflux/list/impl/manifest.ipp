@@ -2,18 +2,12 @@
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/detail/utf8.hpp>
-#include <dataflux/detail/file_error.hpp>
+#include <dataflux/exec/detail/mapped_file.hpp>
 #include <dataflux/list/detail/manifest_format.hpp>
 #include <dataflux/list/manifest.hpp>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdint>
 #include <limits>
 
@@ -32,39 +26,11 @@ struct manifest::state {
   std::unique_ptr<std::atomic<bool>[]> good {};
 
   result<void> read(bytes_view whole);
-  result<void> read_table(const detail::manifest_end& end);
+  result<void> read_table(const detail::codec::block_file_end& end);
   result<void> check(std::size_t block) const;
 };
 
 namespace detail {
-
-/// A mapping that ends with its last owner.
-inline result<bytes_view> map_file(const std::string& path, std::shared_ptr<const void>& owner) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return file_error(errno, "open", path);
-  struct stat status {};
-  if (::fstat(file, &status) != 0) {
-    const int why = errno;
-    ::close(file);
-    return file_error(why, "look at", path);
-  }
-  if (!S_ISREG(status.st_mode)) {
-    ::close(file);
-    return error{errc::invalid_argument, "not a manifest: '" + path + "' is not a file"};
-  }
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) {
-    ::close(file);
-    return bytes_view{};
-  }
-  void* at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-  const int why = errno;
-  ::close(file);
-  if (at == MAP_FAILED) return file_error(why, "map", path);
-  owner = std::shared_ptr<const void>(
-      at, [size](const void* p) { static_cast<void>(::munmap(const_cast<void*>(p), size)); });
-  return bytes_view{static_cast<const std::byte*>(at), size};
-}
 
 inline error of_manifest(const std::string& shown_as, error why) {
   if (shown_as.empty()) return why;
@@ -119,18 +85,16 @@ inline bool is_possible(const manifest_block& block, std::size_t begin, std::siz
 
 }  // namespace detail
 
-DATAFLUX_INLINE result<void> manifest::state::read_table(const detail::manifest_end& end) {
-  const bytes_view table =
-      bytes.subspan(end.table_begin, std::size_t{end.blocks} * detail::manifest_piece);
-  if (crc32c(table) != end.table_crc) {
-    return detail::damaged_manifest("the checksum of its table does not match");
-  }
+DATAFLUX_INLINE result<void> manifest::state::read_table(
+    const detail::codec::block_file_end& end) {
+  constexpr std::size_t piece = detail::codec::block_file_piece;
+  const auto table = detail::codec::block_file_table(detail::manifest_kind, bytes, end);
+  if (!table) return table.error();
   blocks.reserve(end.blocks);
   first_rows.reserve(end.blocks);
-  std::size_t begin = detail::manifest_piece;
+  std::size_t begin = piece;
   for (std::size_t i = 0; i < end.blocks; ++i) {
-    blocks.push_back(detail::read_manifest_block(
-        table.subspan(i * detail::manifest_piece, detail::manifest_piece)));
+    blocks.push_back(detail::read_manifest_block(table->subspan(i * piece, piece)));
     if (!detail::is_possible(blocks.back(), begin, end.description_begin)) {
       return detail::damaged_manifest("its table is wrong about block " + std::to_string(i));
     }
@@ -172,15 +136,13 @@ DATAFLUX_INLINE result<void> manifest::state::read(bytes_view whole) {
   if (reinterpret_cast<std::uintptr_t>(whole.data()) % 8 != 0) {
     return error{errc::invalid_argument, "a manifest's address must be a multiple of 8"};
   }
-  const auto end = detail::read_manifest_end(whole);
+  const auto end = detail::codec::read_block_file_end(detail::manifest_kind, whole);
   if (!end) return end.error();
   bytes = whole;
   if (auto table = read_table(*end); !table) return table;
-  const bytes_view text = bytes.subspan(end->description_begin, end->description_bytes);
-  if (crc32c(text) != end->description_crc) {
-    return detail::damaged_manifest("the checksum of its description does not match");
-  }
-  auto read = detail::read_manifest_description(text);
+  const auto text = detail::codec::block_file_description(detail::manifest_kind, bytes, *end);
+  if (!text) return text.error();
+  auto read = detail::read_manifest_description(*text);
   if (!read) return std::move(read).error();
   description = *std::move(read);
   return {};
@@ -199,7 +161,7 @@ DATAFLUX_INLINE result<manifest> manifest::over(bytes_view bytes, std::shared_pt
 
 DATAFLUX_INLINE result<manifest> manifest::open(const std::string& path) {
   std::shared_ptr<const void> owner;
-  const auto bytes = detail::map_file(path, owner);
+  const auto bytes = detail::map_file(path, "manifest", owner);
   if (!bytes) return bytes.error();
   return over(*bytes, std::move(owner), "'" + path + "'");
 }

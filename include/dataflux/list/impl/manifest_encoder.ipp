@@ -29,17 +29,10 @@ inline manifest_block describe_block(const object_chunk& chunk) noexcept {
   return block;
 }
 
-DATAFLUX_INLINE void manifest_frame::append_head(std::string& out) {
-  append_manifest_head(out);
-  written_ = manifest_piece;
-}
-
 DATAFLUX_INLINE void manifest_frame::count(manifest_block block) {
-  block.begin = written_;
-  append_manifest_block(table_, block);
-  written_ += block.bytes;
-  rows_ += block.rows;
-  ++blocks_;
+  block.begin = frame_.written();
+  const auto entry = manifest_entry(block);
+  frame_.count({entry.data(), entry.size()}, block.bytes, block.rows);
 }
 
 DATAFLUX_INLINE void manifest_frame::append_copy(const manifest_block& block, bytes_view bytes,
@@ -102,20 +95,7 @@ DATAFLUX_INLINE result<void> manifest_encoder::take_rows(object_columns& block) 
 
 DATAFLUX_INLINE void manifest_frame::append_rest(const manifest_description& description,
                                                  std::string& out) {
-  manifest_end end;
-  const std::string text = write_manifest_description(description);
-  end.rows = rows_;
-  end.description_begin = written_;
-  end.description_bytes = static_cast<std::uint32_t>(text.size());
-  end.description_crc = crc32c(as_bytes(text));
-  end.table_begin = manifest_aligned(written_ + text.size());
-  end.blocks = blocks_;
-  end.table_crc = crc32c(as_bytes(table_));
-  end.bytes = end.table_begin + table_.size() + manifest_piece;
-  out.append(text);
-  out.append(end.table_begin - written_ - text.size(), '\0');
-  out.append(table_);
-  append_manifest_end(out, end);
+  frame_.append_rest(write_manifest_description(description), out);
 }
 
 inline bool is_utf8(const manifest_description& d) {
@@ -131,9 +111,7 @@ inline bool is_utf8(const manifest_description& d) {
 }
 
 DATAFLUX_INLINE result<void> check_description(const manifest_description& description) {
-  if constexpr (!manifest_order_is_native) {
-    return error{errc::unimplemented, "manifests are for little-endian machines"};
-  }
+  if (auto good = codec::check_block_file_order(manifest_kind); !good) return good;
   if (is_utf8(description)) return {};
   return error{errc::invalid_argument, "a manifest's description must be UTF-8"};
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/detail/json.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/codec/timestamp.hpp>
@@ -16,7 +15,7 @@ DATAFLUX_INLINE manifest_layout::manifest_layout(const manifest_block& block) no
   const std::size_t rows = block.rows;
   const std::size_t bitmap = (rows + 7) / 8;
   const auto place = [this](std::size_t& at, std::size_t bytes) {
-    at = manifest_aligned(end);
+    at = codec::block_file_aligned(end);
     end = at + bytes;
   };
   place(sizes, 8 * rows);
@@ -31,10 +30,11 @@ DATAFLUX_INLINE manifest_layout::manifest_layout(const manifest_block& block) no
     if (block.has_extra_gaps(k)) place(extras[k].validity, bitmap);
     place(extras[k].values, block.value_bytes(k));
   }
-  end = manifest_aligned(end);
+  end = codec::block_file_aligned(end);
 }
 
 DATAFLUX_INLINE manifest_block read_manifest_block(bytes_view entry) noexcept {
+  using codec::load_at;
   manifest_block block;
   block.begin = load_at<std::uint64_t>(entry, 0);
   block.bytes = load_at<std::uint64_t>(entry, 8);
@@ -48,8 +48,10 @@ DATAFLUX_INLINE manifest_block read_manifest_block(bytes_view entry) noexcept {
   return block;
 }
 
-DATAFLUX_INLINE void append_manifest_block(std::string& out, const manifest_block& block) {
-  std::array<char, manifest_piece> to{};
+DATAFLUX_INLINE std::array<char, codec::block_file_piece> manifest_entry(
+    const manifest_block& block) noexcept {
+  using codec::store_at;
+  std::array<char, codec::block_file_piece> to{};
   store_at(to.data(), 0, block.begin);
   store_at(to.data(), 8, block.bytes);
   store_at(to.data(), 16, block.rows);
@@ -59,87 +61,7 @@ DATAFLUX_INLINE void append_manifest_block(std::string& out, const manifest_bloc
   for (std::size_t i = 0; i < block.text_bytes.size(); ++i) {
     store_at(to.data(), 32 + 4 * i, block.text_bytes[i]);
   }
-  out.append(to.data(), to.size());
-}
-
-DATAFLUX_INLINE void append_manifest_head(std::string& out) {
-  std::array<char, manifest_piece> to{};
-  std::copy(manifest_magic.begin(), manifest_magic.end(), to.begin());
-  store_at(to.data(), 8, manifest_version);
-  store_at(to.data(), 60, crc32c(as_bytes({to.data(), 60})));
-  out.append(to.data(), to.size());
-}
-
-DATAFLUX_INLINE void append_manifest_end(std::string& out, const manifest_end& end) {
-  std::array<char, manifest_piece> to{};
-  store_at(to.data(), 0, end.bytes);
-  store_at(to.data(), 8, end.rows);
-  store_at(to.data(), 16, end.table_begin);
-  store_at(to.data(), 24, end.description_begin);
-  store_at(to.data(), 32, end.description_bytes);
-  store_at(to.data(), 36, end.blocks);
-  store_at(to.data(), 40, end.table_crc);
-  store_at(to.data(), 44, end.description_crc);
-  store_at(to.data(), 52, crc32c(as_bytes({to.data(), 52})));
-  std::copy(manifest_end_magic.begin(), manifest_end_magic.end(), to.begin() + 56);
-  out.append(to.data(), to.size());
-}
-
-inline result<void> check_manifest_head(bytes_view whole) {
-  const std::string_view start =
-      as_text(whole.first(std::min(whole.size(), manifest_magic.size())));
-  if (start.empty() || !manifest_magic.starts_with(start)) {
-    return error{errc::invalid_argument, "not a manifest: it begins otherwise"};
-  }
-  if (whole.size() < manifest_piece) {
-    return error{errc::data_loss, "the manifest is truncated: " + std::to_string(whole.size()) +
-                                      " bytes are less than its head"};
-  }
-  if (load_at<std::uint32_t>(whole, 60) != crc32c(whole.first(60))) {
-    return damaged_manifest("the checksum of its head does not match");
-  }
-  const auto version = load_at<std::uint32_t>(whole, 8);
-  if (version != manifest_version) {
-    return error{errc::unimplemented, "the manifest has format version " + std::to_string(version) +
-                                          ", this library reads " +
-                                          std::to_string(manifest_version)};
-  }
-  if constexpr (!manifest_order_is_native) {
-    return error{errc::unimplemented, "manifests are for little-endian machines"};
-  }
-  return {};
-}
-
-DATAFLUX_INLINE result<manifest_end> read_manifest_end(bytes_view whole) {
-  if (auto good = check_manifest_head(whole); !good) return std::move(good).error();
-  const std::size_t at = whole.size() - manifest_piece;
-  const bytes_view last = whole.subspan(at);
-  if (at < manifest_piece || as_text(last.subspan(56)) != manifest_end_magic) {
-    return error{errc::data_loss, "the manifest is truncated: " + std::to_string(whole.size()) +
-                                      " bytes, and the last of them are not its end"};
-  }
-  if (load_at<std::uint32_t>(last, 52) != crc32c(last.first(52))) {
-    return damaged_manifest("the checksum of its end does not match");
-  }
-  manifest_end end;
-  end.bytes = load_at<std::uint64_t>(last, 0);
-  end.rows = load_at<std::uint64_t>(last, 8);
-  end.table_begin = load_at<std::uint64_t>(last, 16);
-  end.description_begin = load_at<std::uint64_t>(last, 24);
-  end.description_bytes = load_at<std::uint32_t>(last, 32);
-  end.blocks = load_at<std::uint32_t>(last, 36);
-  end.table_crc = load_at<std::uint32_t>(last, 40);
-  end.description_crc = load_at<std::uint32_t>(last, 44);
-  if (end.bytes != whole.size()) {
-    return damaged_manifest("it has " + std::to_string(whole.size()) + " bytes where " +
-                            std::to_string(end.bytes) + " were written");
-  }
-  const bool inside = end.description_begin >= manifest_piece && end.description_begin <= at &&
-                      end.description_bytes <= at - end.description_begin &&
-                      end.table_begin >= manifest_piece && end.table_begin <= at &&
-                      end.blocks == (at - end.table_begin) / manifest_piece;
-  if (!inside) return damaged_manifest("its end names places outside of it");
-  return end;
+  return to;
 }
 
 DATAFLUX_INLINE std::string write_manifest_description(const manifest_description& d) {

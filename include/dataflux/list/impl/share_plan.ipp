@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/text_hash.hpp>
 #include <dataflux/list/detail/share_plan.hpp>
 
 #include <algorithm>
@@ -15,15 +16,6 @@ inline constexpr std::uint64_t share_calls_hungry = 32;
 /// Of tasks nearest to the first one, as long as lanes have nothing: such a one is cut in any case.
 inline constexpr std::uint64_t share_calls_young = 1;
 inline constexpr std::uint64_t young_share_depth = 2;
-
-/// Digits that are well mixed: FNV-1a, and the finish of MurmurHash3.
-inline std::uint64_t mixed(std::uint64_t seed, std::string_view text) noexcept {
-  std::uint64_t h = seed ^ 0xCBF29CE484222325U;
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  h = (h ^ (h >> 33U)) * 0xFF51AFD7ED558CCDU;
-  h = (h ^ (h >> 33U)) * 0xC4CEB9FE1A85EC53U;
-  return h ^ (h >> 33U);
-}
 
 DATAFLUX_INLINE share_plan::share_plan(std::uint64_t seed, duration lease, std::size_t lanes)
     : seed_(seed), lease_(lease), lanes_(lanes) {
@@ -62,7 +54,7 @@ DATAFLUX_INLINE share_plan::task& share_plan::at(std::string_view id) {
   if (found != tasks_.end()) return found->second;
   const auto depth = static_cast<std::uint64_t>(std::count(id.begin(), id.end(), '.'));
   task made;
-  made.order = (depth << 48U) | (mixed(seed_, id) >> 16U);
+  made.order = (depth << 48U) | (mixed_hash(id, seed_) >> 16U);
   return tasks_.emplace(std::string(id), made).first->second;
 }
 

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <dataflux/detail/file_error.hpp>
+#include <dataflux/exec/detail/file_place.hpp>
+#include <dataflux/exec/detail/replacing_file.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+DATAFLUX_INLINE replacing_file::~replacing_file() {
+  file_ = {};  // while its folder is open
+  if (folder_ >= 0) ::close(folder_);
+}
+
+DATAFLUX_INLINE result<void> replacing_file::fail(const char* what) const {
+  return file_error(errno, what, path_);
+}
+
+DATAFLUX_INLINE result<void> replacing_file::create() {
+  const file_place place = file_place::of(path_);
+  name_ = place.name;
+  if (auto good = check_published_name(name_, path_); !good) return good;
+  folder_ = open_folder(place.folder);
+  if (folder_ < 0 || !file_.create(folder_, 0666)) return fail("create a file beside");
+  return {};
+}
+
+DATAFLUX_INLINE result<void> replacing_file::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file_.descriptor(), bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno != EINTR) {
+      return fail("write");
+    }
+  }
+  return {};
+}
+
+DATAFLUX_INLINE result<void> replacing_file::put_in_place() {
+  if (!file_.publish(name_, true)) return fail("replace");
+  return {};
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
