@@ -1,7 +1,13 @@
+#include <dataflux/shard/impl/index_call.ipp>
+#include <dataflux/shard/impl/index_shards.ipp>
+#include <dataflux/shard/impl/pax_records.ipp>
 #include <dataflux/shard/impl/sample_grouper.ipp>
 #include <dataflux/shard/impl/sample_name.ipp>
 #include <dataflux/shard/impl/shard_decoder.ipp>
-#include <dataflux/shard/impl/pax_records.ipp>
+#include <dataflux/shard/impl/shard_index.ipp>
+#include <dataflux/shard/impl/shard_index_encoder.ipp>
+#include <dataflux/shard/impl/shard_index_format.ipp>
+#include <dataflux/shard/impl/shard_indexer.ipp>
 #include <dataflux/shard/impl/shard_rules.ipp>
 #include <dataflux/shard/impl/tar_extensions.ipp>
 #include <dataflux/shard/impl/tar_header.ipp>

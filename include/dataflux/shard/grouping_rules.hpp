@@ -36,6 +36,14 @@ struct grouping_counts {
   std::uint64_t no_field{0};
   /// Members that repeated_field::keep_first left out.
   std::uint64_t repeated{0};
+
+  grouping_counts& operator+=(const grouping_counts& more) noexcept {
+    hidden += more.hidden;
+    no_field += more.no_field;
+    repeated += more.repeated;
+    return *this;
+  }
+  bool operator==(const grouping_counts&) const = default;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <dataflux/detail/config.hpp>
+#include <dataflux/shard/grouping_rules.hpp>
+#include <dataflux/shard/shard_rules.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail::shard {
+
+/// What one shard holds, as indexing finds it: columns as an index has them. A value.
+struct shard_layout {
+  std::vector<std::uint64_t> hashes{};  ///< of the samples' keys
+  std::vector<std::uint32_t> begins{};  ///< in tar blocks from the shard's begin, ascending
+  /// Of the samples' bytes; empty unless `checksummed`.
+  std::vector<std::uint32_t> crcs{};
+  std::vector<std::uint32_t> first_members{};  ///< of each sample
+  std::vector<std::uint64_t> member_sizes{};
+  std::vector<std::uint32_t> member_offsets{};  ///< of data, in tar blocks from the sample's begin
+  std::vector<std::uint32_t> member_fields{};   ///< numbers in `fields`
+  std::vector<std::string> fields{};            ///< each once
+  /// All bytes of the shard were read.
+  bool checksummed{false};
+  shard_counts counts{};
+  grouping_counts groups{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::shard

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <dataflux/deadline.hpp>
+#include <dataflux/exec/operation.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/shard/grouping_rules.hpp>
+#include <dataflux/shard/shard_rules.hpp>
+#include <dataflux/store/object_columns.hpp>
+#include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+/// What is indexed, and how.
+struct index_shards_request {
+  std::string bucket{};
+  /// The shards in the order in which their samples are numbered: rows of a listing, in whose
+  /// generations they are read.
+  object_columns shards{};
+  /// The index, a file. It appears whole, and replaces what is there.
+  std::string path{};
+  /// What happens to damage, trailing bytes and so on, and how members become samples.
+  shard_rules reading{};
+  grouping_rules grouping{};
+  /// Data of at least so many bytes are not read: large ones cost a short read each. Samples of
+  /// such a shard have no checksums. 0 = 1 MiB; UINT64_MAX reads everything.
+  std::uint64_t skip_from{0};
+  /// Shards that are read at the same time. 0 = 64.
+  std::uint32_t parallelism{0};
+  /// Called on the strand with the shards that are through, and the bytes read so far. Must neither
+  /// throw nor block for long.
+  std::function<void(std::uint64_t, std::uint64_t)> progress{};
+  /// Of the whole call.
+  call_limits limits{};
+};
+
+/// What an index holds, and what making it has met.
+struct index_shards_summary {
+  std::uint64_t shards{0};
+  std::uint64_t samples{0};
+  std::uint64_t members{0};
+  /// Shards whose samples have checksums, each of which agrees with the shard's own where the
+  /// service has one.
+  std::uint64_t checksummed{0};
+  std::uint64_t bytes{0};       ///< of all shards
+  std::uint64_t bytes_read{0};  ///< of them
+  shard_counts counts{};
+  grouping_counts groups{};
+};
+
+/// Makes the index of a data set of tar shards: where each sample and each member lies. Many shards
+/// are read at the same time. The index is written in their order, and never more than some of it is in memory.
+///
+///     auto shards = fast_list(store, {.bucket = "data", .prefix = "train/"}).value();
+///     index_shards(context, {.bucket = "data", .shards = shards.objects, .path = "train.dfx"});
+///     auto index = shard_index::open("train.dfx").value();
+///
+/// Integrity: each shard is read in the listed generation. A shard of which every byte was read is compared with
+/// its CRC32C, and its samples get checksums, which together are that one. Where large data were skipped nothing was compared: index_shards_summary::checksummed
+/// counts the others.
+///
+/// Errors: those of the first shard that fails, with its name: data_loss for damage, and for bytes
+/// without the checksum that the service has; failed_precondition for what the rules do not allow;
+/// invalid_argument for a field that comes twice; unimplemented for sparse files and compressed shards;
+/// not_found for a generation that is gone; those of reading. Those of the file system name the path. After a failure there is no new index, and
+/// the old one stays.
+///
+/// Lifetime: the context's store outlives the call.
+///
+/// Threads: any may call; nothing happens inside this call. `done` runs on the context's strand.
+/// The file is written on threads for files. Blocking forms are not for completions, nor for a
+/// virtual_scheduler.
+///
+/// Cost: a request for each 8 MiB that are read, and one for each large member that is skipped. Memory: what
+/// is being read, up to the context's memory_cap; about 100 bytes a sample of the shards that wait for those before them.
+void start_index_shards(const transfer_context& context, index_shards_request request,
+                        object_store::completion<index_shards_summary> done);
+
+inline operation<index_shards_summary> submit_index_shards(const transfer_context& context,
+                                                           index_shards_request request) {
+  return start_operation<index_shards_summary>(request.limits, [&](auto done) {
+    start_index_shards(context, std::move(request), std::move(done));
+  });
+}
+inline result<index_shards_summary> index_shards(const transfer_context& context,
+                                                 index_shards_request request) {
+  return submit_index_shards(context, std::move(request)).take();
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/shard/impl/index_shards.ipp>
+#endif
