@@ -3,6 +3,7 @@
 #include <dataflux/shard/impl/pax_records.ipp>
 #include <dataflux/shard/impl/sample_grouper.ipp>
 #include <dataflux/shard/impl/sample_name.ipp>
+#include <dataflux/shard/impl/sample_reads.ipp>
 #include <dataflux/shard/impl/shard_decoder.ipp>
 #include <dataflux/shard/impl/shard_index.ipp>
 #include <dataflux/shard/impl/shard_index_encoder.ipp>

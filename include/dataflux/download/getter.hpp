@@ -34,6 +34,8 @@ struct get_request {
   /// request is sent, and the bytes are also compared with the listing.
   std::optional<std::uint64_t> object_size{};
   std::optional<std::uint32_t> crc32c{};
+  /// Checksum of the range, from an index of shards, with which its bytes are compared.
+  std::optional<std::uint32_t> range_crc32c{};
 
   /// A listed object as a whole, exactly as it was listed: that generation, of that size.
   ///
@@ -59,8 +61,8 @@ struct got_item {
   borrowed_bytes memory{};
   /// CRC32C of the bytes.
   std::uint32_t crc32c{0};
-  /// The bytes are a whole object, or cover one together with other ranges of the call, and its
-  /// checksum was compared and equal. A single range has no checksum.
+  /// The bytes are a whole object, cover one together with other ranges of the call, or are a range
+  /// with a range_crc32c; and that checksum was compared and equal.
   bool verified{false};
   /// Why there are no bytes, with the object's name.
   std::optional<error> failure{};
@@ -177,7 +179,8 @@ class get_feed {
 /// that could not be removed; remove_leftovers() finds them.
 ///
 /// Integrity: whole objects, and ranges that together cover one, are compared with the service's
-/// CRC32C, and with the request's. All requests for an item read one generation.
+/// CRC32C, and with the request's; ranges with get_request::range_crc32c. All requests for an item
+/// read one generation.
 ///
 /// Errors: a failed item has its error; a failed request never shortens the stream. out_of_range:
 /// the object's size differs from the request or `into`, or the range begins at or behind its end

@@ -54,21 +54,21 @@ struct index_shards_summary {
 };
 
 /// Makes the index of a data set of tar shards: where each sample and each member lies. Many shards
-/// are read at the same time. The index is written in their order, and never more than some of it is in memory.
+/// are read at the same time. The index is written in their order, piece by piece.
 ///
 ///     auto shards = fast_list(store, {.bucket = "data", .prefix = "train/"}).value();
 ///     index_shards(context, {.bucket = "data", .shards = shards.objects, .path = "train.dfx"});
 ///     auto index = shard_index::open("train.dfx").value();
 ///
-/// Integrity: each shard is read in the listed generation. A shard of which every byte was read is compared with
-/// its CRC32C, and its samples get checksums, which together are that one. Where large data were skipped nothing was compared: index_shards_summary::checksummed
-/// counts the others.
+/// Integrity: each shard is read in the listed generation. Where all of its bytes were read they are
+/// compared with its CRC32C, and its samples get checksums, which together are that one. Where
+/// large data were skipped nothing was compared. index_shards_summary::checksummed counts the first.
 ///
-/// Errors: those of the first shard that fails, with its name: data_loss for damage, and for bytes
-/// without the checksum that the service has; failed_precondition for what the rules do not allow;
-/// invalid_argument for a field that comes twice; unimplemented for sparse files and compressed shards;
-/// not_found for a generation that is gone; those of reading. Those of the file system name the path. After a failure there is no new index, and
-/// the old one stays.
+/// Errors: those of the first shard that fails, with its name. data_loss: damage, or bytes without
+/// the checksum that the service has. failed_precondition: what the rules do not allow.
+/// invalid_argument: a field that comes twice in a sample. unimplemented: sparse files, compressed
+/// shards. not_found: the generation is gone. Errors of the file system name the path. After a
+/// failure there is no new index, and the old one stays.
 ///
 /// Lifetime: the context's store outlives the call.
 ///
@@ -76,8 +76,9 @@ struct index_shards_summary {
 /// The file is written on threads for files. Blocking forms are not for completions, nor for a
 /// virtual_scheduler.
 ///
-/// Cost: a request for each 8 MiB that are read, and one for each large member that is skipped. Memory: what
-/// is being read, up to the context's memory_cap; about 100 bytes a sample of the shards that wait for those before them.
+/// Cost: a request for each 8 MiB that are read, and one for each large member that is skipped.
+/// Memory: what is being read, up to the context's memory_cap, or 1 MiB a shard; and the places of
+/// samples in shards that wait for those before them, up to 256 MiB and one shard.
 void start_index_shards(const transfer_context& context, index_shards_request request,
                         object_store::completion<index_shards_summary> done);
 

@@ -81,21 +81,23 @@ struct indexed_sample {
 /// The index of a data set of shards, read where it lies.
 ///
 /// Opening checks the end, the table and the description, and reads no block. A block has whole
-/// shards with all that is in them, some 65,536 samples or one shard. It is checked (checksum, places, order) at its first
-/// use, so that nothing ever comes from a damaged one.
+/// shards with all that is in them, some 65,536 samples or one shard. It is checked (checksum,
+/// places, order) at its first use, so that nothing ever comes from a damaged one.
 ///
-/// Errors: those of open(), over() and the members; out_of_range for a number that is not below the count.
+/// Errors: those of open(), over() and the members; out_of_range for a number that is not below the
+/// count.
 ///
 /// Lifetime: a handle: copies share the mapping, which lives as long as any of them or any rows
 /// from it. Samples and their texts are valid as long as one copy.
 ///
 /// Threads: all members from any thread.
 ///
-/// Cost: opening grows with the blocks. On disk 18 bytes a sample, 22 with checksums, 2 more in a block of
-/// over 65,536 samples; 16 a member; some 80 and its name a shard.
+/// Cost: opening grows with the blocks. On disk 18 bytes a sample, 22 with checksums, 2 more in a
+/// block of over 65,536 samples; 16 a member; some 40 and its name a shard.
 class shard_index {
  public:
-  /// Maps a file. It must not be written to or cut off while it is in use (save_shard_index() replaces it); a cut raises SIGBUS.
+  /// Maps a file. It must not be written to or cut off while it is in use (index_shards() replaces
+  /// it); a cut raises SIGBUS.
   ///
   /// Errors: not_found, permission_denied and other failures of the file system; invalid_argument:
   /// not an index; unimplemented: a newer version; data_loss: truncated, or damaged, and where.
@@ -107,25 +109,28 @@ class shard_index {
                                   std::string shown_as = {});
 
   const shard_index_description& description() const noexcept;
+  /// The rules by which its samples were found.
+  const grouping_rules& grouping() const noexcept;
   std::uint64_t shards() const noexcept;
   std::uint64_t samples() const noexcept;
   std::size_t bytes() const noexcept;  ///< of the whole file or object
   /// Tells this index from others of the same shards: equal for equal bytes.
   std::uint64_t digest() const noexcept;
 
-  /// Shard `i`, in the order in which they were indexed. Cost: a binary search over the blocks; for
-  /// a block that is met for the first time about 6 ns a sample and a member, reading from disk apart.
+  /// Shard `i`, in the order in which they were indexed. Cost: a binary search over the blocks. A
+  /// block that is met for the first time is checked: about 6 ns a sample and a member, reading from
+  /// disk apart.
   result<indexed_shard> shard(std::uint64_t i) const;
   /// All shards as rows of a listing, in the index's own memory. Cost: checks every block.
   result<object_columns> shard_rows() const;
 
-  /// Sample `i`, numbered through all shards in order. Cost: as of shard(), and a binary search over
-  /// the shards of the block.
+  /// Sample `i`, numbered through all shards in order. Cost: as of shard(), and a binary search
+  /// over the shards of the block.
   result<indexed_sample> sample(std::uint64_t i) const;
 
-  /// The numbers of all samples whose key has the hash of this one, ascending: those of that key,
-  /// since keys may come again, and once in 10^11 of another one, as the header of its first member
-  /// tells. Empty: there is none. Cost: a binary search in each block; checks every block once.
+  /// The numbers of all samples whose key has the hash of this one, ascending; empty if there are
+  /// none. Keys may come again. Once in 10^11 the key is another one: split_sample() tells which it
+  /// is. Cost: a binary search in each block; checks every block once.
   result<std::vector<std::uint64_t>> find(std::string_view key) const;
 
   /// The hash of a key: FNV-1a of 64 bits, and the finish of MurmurHash3.

@@ -4,8 +4,7 @@
 #include <dataflux/store/memory_store.hpp>
 
 #include <support/catch.hpp>
-#include <support/store_fixture.hpp>
-#include <support/tar_bytes.hpp>
+#include <unit/shard/shards_fixture.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -20,91 +19,15 @@ namespace index_shards_test {
 
 using dataflux::errc;
 using dataflux::error;
-using dataflux::index_shards_request;
-using dataflux::index_shards_summary;
 using dataflux::shard_index;
 using dataflux::store_verb;
 using namespace std::chrono_literals;
 
-namespace {
-
-std::string key_of(std::size_t shard, std::size_t sample) {
-  return std::to_string(shard) + "/" + std::to_string(sample);
-}
-
-std::string shard_of(std::size_t number, std::size_t samples, std::size_t bytes) {
-  std::string all;
-  for (std::size_t s = 0; s < samples; ++s) {
-    const std::string key = key_of(number, s);
-    all += dataflux::test::tar_members(
-        {{.name = key + ".cls", .data = std::to_string(s)},
-         {.name = key + ".jpg", .data = std::string(bytes + s, static_cast<char>('a' + s % 26))}});
-  }
-  return all.append(1024, '\0');
-}
-
-/// A bucket 10 ms away, and a folder for the index, which real threads write.
-struct world : folder_fixture {
-  world() : folder_fixture({.rtt = 10ms}, {.slice = 100'000}) { store.create_bucket("bkt"); }
-  void put(const std::string& name, const std::string& bytes) {
-    store.put("bkt", name, dataflux::as_bytes(bytes));
-    shards[name] = bytes;
-  }
-  void fill(std::size_t count, std::size_t samples, std::size_t bytes) {
-    for (std::size_t i = 0; i < count; ++i) {
-      put("s/" + std::to_string(100 + i) + ".tar", shard_of(i, samples, bytes));
-    }
-  }
-  index_shards_request request() {
-    auto listing = store.submit_list_page({.bucket = "bkt", .prefix = "s/"});
-    auto page = end(listing).value();
-    return {.bucket = "bkt", .shards = std::move(page.objects), .path = at("index")};
-  }
-  dataflux::result<index_shards_summary> make(index_shards_request r) {
-    auto op = dataflux::submit_index_shards(context, std::move(r));
-    auto outcome = end(op);
-    CHECK(store.in_flight() == 0);
-    return outcome;
-  }
-  std::string at(const std::string& name) const { return (folder / name).string(); }
-  void check_whole(const shard_index& index, std::size_t samples_a_shard) {
-    REQUIRE(index.shards() == shards.size());
-    REQUIRE(index.samples() == shards.size() * samples_a_shard);
-    std::size_t number = 0;
-    for (const auto& [name, bytes] : shards) {
-      const auto shard = index.shard(number).value();
-      REQUIRE(shard.object.name == name);
-      for (std::size_t s = 0; s < samples_a_shard; ++s) {
-        const auto sample = index.sample(shard.first_sample + s).value();
-        REQUIRE(sample.shard == number);
-        REQUIRE(sample.key_hash == shard_index::hash_of(key_of(number, s)));
-        REQUIRE(sample.members == 2);
-        const auto cls = sample.member(0);
-        CHECK(cls.field == "cls");
-        CHECK(bytes.substr(cls.offset, cls.size) == std::to_string(s));
-        if (sample.crc32c) {
-          const auto whole = bytes.substr(sample.offset, sample.size);
-          CHECK(*sample.crc32c == dataflux::crc32c(dataflux::as_bytes(whole)));
-        }
-      }
-      ++number;
-    }
-  }
-
-  std::map<std::string, std::string> shards{};
-};
-
-}  // namespace
-
 TEST_CASE("index_shards: finds every sample of every shard", "[shard]") {
-  const auto [count, samples, bytes] =
-      GENERATE(table<std::size_t, std::size_t, std::size_t>({{0, 0, 0},
-                                                             {1, 1, 10},
-                                                             {3, 200, 5000},
-                                                             {300, 5, 700},
-                                                             {2, 30, 150'000}}));
+  const auto [count, samples, bytes] = GENERATE(table<std::size_t, std::size_t, std::size_t>(
+      {{0, 0, 0}, {1, 1, 10}, {3, 200, 5000}, {300, 5, 700}, {2, 30, 150'000}}));
   CAPTURE(count, samples, bytes);
-  world w;
+  shards_fixture w;
   w.fill(count, samples, bytes);
   std::uint64_t told = 0;
   auto r = w.request();
@@ -129,7 +52,7 @@ TEST_CASE("index_shards: finds every sample of every shard", "[shard]") {
 }
 
 TEST_CASE("index_shards: large members are not read", "[shard]") {
-  world w;
+  shards_fixture w;
   w.fill(4, 50, 1 << 20);
   auto r = w.request();
   const auto done = w.make(std::move(r));
@@ -148,7 +71,7 @@ TEST_CASE("index_shards: large members are not read", "[shard]") {
 }
 
 TEST_CASE("index_shards: the first shard that fails is named, and no index appears", "[shard]") {
-  world w;
+  shards_fixture w;
   w.fill(20, 5, 700);
   std::string bad = w.shards["s/107.tar"];
   bad[1024] = static_cast<char>(bad[1024] ^ 1);
@@ -183,17 +106,17 @@ TEST_CASE("index_shards: the first shard that fails is named, and no index appea
 }
 
 TEST_CASE("index_shards: a shard that was replaced since it was listed", "[shard]") {
-  world w;
+  shards_fixture w;
   w.fill(3, 5, 700);
   auto r = w.request();
-  w.put("s/101.tar", shard_of(9, 5, 700));
+  w.put("s/101.tar", shards_fixture::shard_of(9, 5, 700));
   const auto gone = w.make(std::move(r));
   CHECK(gone.error().code() == errc::not_found);
   CHECK(gone.error().object() == "s/101.tar");
 }
 
 TEST_CASE("index_shards: a stop, the time, no bucket, no folder", "[shard]") {
-  world w;
+  shards_fixture w;
   w.fill(50, 5, 7000);
   auto late = w.request();
   late.limits.timeout = 1ms;

@@ -115,7 +115,8 @@ void check_sample(const shard_index& index, std::uint64_t number, const made_sha
   need(sample.key_hash == l.hashes[at]);
   need(sample.crc32c.has_value() == !l.crcs.empty());
   if (sample.crc32c) need(*sample.crc32c == l.crcs[at]);
-  const std::size_t end = at + 1 < l.hashes.size() ? l.first_members[at + 1] : l.member_sizes.size();
+  const std::size_t end =
+      at + 1 < l.hashes.size() ? l.first_members[at + 1] : l.member_sizes.size();
   need(sample.members == end - l.first_members[at]);
   std::uint64_t last = 0;
   for (std::size_t k = 0; k < sample.members; ++k) {
@@ -217,7 +218,8 @@ TEST_CASE("shard_index: its size is what its header promises", "[shard]") {
     const made_shard one = make(random, 0, samples, crcs);
     const std::string bytes = encoded({one});
     const double members = 16.0 * static_cast<double>(one.layout.member_sizes.size());
-    const double each = (static_cast<double>(bytes.size()) - members) / static_cast<double>(samples);
+    const double each =
+        (static_cast<double>(bytes.size()) - members) / static_cast<double>(samples);
     CAPTURE(samples, crcs, each);
     CHECK(each <= most);
   }
@@ -270,7 +272,9 @@ TEST_CASE("shard_index: a changed byte and a cut end never go unseen", "[shard]"
 TEST_CASE("shard_index: what it refuses, and as what", "[shard]") {
   const std::string good = encoded(make_all(3, 4));
   CHECK(failure_of("")->code() == errc::invalid_argument);
-  CHECK(failure_of("\x89" "dflist\n and more")->code() == errc::invalid_argument);
+  CHECK(failure_of("\x89"
+                   "dflist\n and more")
+            ->code() == errc::invalid_argument);
   std::string newer = good;
   put(newer, 8, std::uint32_t{2});
   put(newer, 60, dataflux::crc32c(dataflux::as_bytes(newer).first(60)));

@@ -108,7 +108,9 @@ void check_samples(const std::string& bytes, const shard_layout& l,
 std::string random_archive(unsigned seed, std::size_t samples, std::size_t most) {
   std::mt19937 random{seed};
   std::string bytes;
-  const auto add = [&](tar_entry entry) { bytes += dataflux::test::tar_members({std::move(entry)}); };
+  const auto add = [&](tar_entry entry) {
+    bytes += dataflux::test::tar_members({std::move(entry)});
+  };
   for (std::size_t s = 0; s < samples; ++s) {
     const std::string key = "dir/" + std::to_string(s);
     if (random() % 5 == 0) add({.name = "dir/", .type = '5'});
@@ -208,8 +210,9 @@ TEST_CASE("shard_indexer: large members of one shape cost one short read each", 
   constexpr std::size_t samples = 200;
   for (std::size_t s = 0; s < samples; ++s) {
     const std::string key = std::to_string(s);
-    bytes += dataflux::test::tar_members({{.name = key + ".cls", .data = "7"},
-                                          {.name = key + ".jpg", .data = std::string(300'000, 'x')}});
+    bytes +=
+        dataflux::test::tar_members({{.name = key + ".cls", .data = "7"},
+                                     {.name = key + ".jpg", .data = std::string(300'000, 'x')}});
   }
   bytes.append(1024, '\0');
   indexing_rules rules;

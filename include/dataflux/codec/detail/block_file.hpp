@@ -12,8 +12,8 @@
 
 /// A file of blocks, written in one pass and read where it lies: a head, the blocks, a description
 /// (JSON), a table with an entry for each block, and an end, which says where these are. The head,
-/// an entry and the end have 64 bytes each, and each block begins at a multiple of 64. docs/manifest.md has the bytes of all that.
-/// What a block and its entry hold is the kind's.
+/// an entry and the end have 64 bytes each, and each block begins at a multiple of 64.
+/// docs/manifest.md has the bytes of all that. What a block and its entry hold is the kind's.
 ///
 /// Threads: functions are pure; a writer has one thread at a time.
 namespace dataflux::inline DATAFLUX_ABI::detail::codec {

@@ -78,6 +78,13 @@ DATAFLUX_INLINE void get_piece::check(const read_summary& s) {
   }
   length = s.bytes;
   to = to.first(static_cast<std::size_t>(length));
+  if (request.range_crc32c) {
+    if (crc32c != *request.range_crc32c) {
+      return fail(errc::data_loss,
+                  "the bytes received do not match the CRC32C that the request has of the range");
+    }
+    verified = true;
+  }
   const bool whole = length == s.object_size && (offset == 0 || length == 0);
   if (!whole || !request.crc32c) return;
   if (crc32c != *request.crc32c) {

@@ -19,8 +19,9 @@ struct manifest_description;
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr codec::block_file_kind manifest_kind{.noun = "manifest",
-                                                      .magic = "\x89"
-                                                               "dflist\n",
+                                                      .magic =
+                                                          "\x89"
+                                                          "dflist\n",
                                                       .end_magic = "\ntsilfd\x89",
                                                       .version = 1,
                                                       .mend = "list anew and save it again"};

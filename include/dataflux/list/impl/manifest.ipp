@@ -85,8 +85,7 @@ inline bool is_possible(const manifest_block& block, std::size_t begin, std::siz
 
 }  // namespace detail
 
-DATAFLUX_INLINE result<void> manifest::state::read_table(
-    const detail::codec::block_file_end& end) {
+DATAFLUX_INLINE result<void> manifest::state::read_table(const detail::codec::block_file_end& end) {
   constexpr std::size_t piece = detail::codec::block_file_piece;
   const auto table = detail::codec::block_file_table(detail::manifest_kind, bytes, end);
   if (!table) return table.error();

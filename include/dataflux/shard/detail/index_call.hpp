@@ -29,6 +29,11 @@ class index_call final : public call_coordinator<index_call, index_shards_summar
   index_call(const transfer_context& context, index_shards_request request, completion done);
 
   void begin();
+  /// No step writes: what there is of the file goes before the caller hears of the failure.
+  void idle() {
+    if (failed()) file_.reset();
+    call_coordinator::idle();
+  }
 
  private:
   /// A shard that is being read.
@@ -66,7 +71,7 @@ class index_call final : public call_coordinator<index_call, index_shards_summar
   index_shards_summary summary_{};
   // While a step writes they are its own.
   shard_index_encoder encoder_;
-  replacing_file file_;
+  std::optional<replacing_file> file_;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::shard

@@ -23,15 +23,16 @@ struct shard_index_description;
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
 inline constexpr codec::block_file_kind shard_index_kind{.noun = "shard index",
-                                                         .magic = "\x89"
-                                                                  "dfshrd\n",
+                                                         .magic =
+                                                             "\x89"
+                                                             "dfshrd\n",
                                                          .end_magic = "\ndrhsfd\x89",
                                                          .version = 1,
                                                          .mend = "index the shards again"};
 
-inline constexpr std::uint32_t index_gaps_flag = 1;   ///< the CRC32C of some shard is not known
-inline constexpr std::uint32_t index_crcs_flag = 2;   ///< samples have checksums in some shard
-inline constexpr std::uint32_t index_wide_flag = 4;   ///< the order has 4 bytes a sample
+inline constexpr std::uint32_t index_gaps_flag = 1;  ///< the CRC32C of some shard is not known
+inline constexpr std::uint32_t index_crcs_flag = 2;  ///< samples have checksums in some shard
+inline constexpr std::uint32_t index_wide_flag = 4;  ///< the order has 4 bytes a sample
 inline constexpr std::uint32_t index_all_flags = 7;
 inline constexpr std::uint32_t shard_checksummed_flag = 1;  ///< of a shard
 inline constexpr std::size_t narrow_samples = 65536;        ///< at most, for an order of 2 bytes
@@ -95,11 +96,12 @@ struct index_columns {
   std::span<const std::uint64_t> hashes{};  ///< of keys, for each sample
   std::span<const std::uint32_t> begins{};  ///< in tar blocks from the shard's begin
   std::span<const std::uint32_t> first_members{};
-  std::span<const std::uint32_t> sample_crcs{};  ///< or empty
+  std::span<const std::uint32_t> sample_crcs{};   ///< or empty
   std::span<const std::uint16_t> narrow_order{};  ///< samples by hash, then by number
   std::span<const std::uint32_t> wide_order{};    ///< one of the two is empty
   std::span<const std::uint64_t> member_sizes{};
-  std::span<const std::uint32_t> member_offsets{};  ///< of data, in tar blocks from the sample's begin
+  std::span<const std::uint32_t>
+      member_offsets{};  ///< of data, in tar blocks from the sample's begin
   std::span<const std::uint32_t> member_fields{};
   std::span<const std::uint32_t> field_offsets{};
   std::span<const char> field_names{};
@@ -121,11 +123,11 @@ struct index_columns {
 };
 
 /// What a shard's counts are, by the number of their kind in a file: new ones come behind.
-inline constexpr std::array count_members{
-    &shard_counts::concatenated, &shard_counts::trailing,     &shard_counts::damaged,
-    &shard_counts::missing_ends, &shard_counts::bytes_behind, &shard_counts::hard_links,
-    &shard_counts::symlinks,     &shard_counts::directories,  &shard_counts::devices,
-    &shard_counts::other};
+inline constexpr std::array count_members{&shard_counts::concatenated, &shard_counts::trailing,
+                                          &shard_counts::damaged,      &shard_counts::missing_ends,
+                                          &shard_counts::bytes_behind, &shard_counts::hard_links,
+                                          &shard_counts::symlinks,     &shard_counts::directories,
+                                          &shard_counts::devices,      &shard_counts::other};
 inline constexpr std::size_t first_group_kind = 32;
 inline constexpr std::array group_members{&grouping_counts::hidden, &grouping_counts::no_field,
                                           &grouping_counts::repeated};

@@ -39,8 +39,8 @@ struct indexing_rules {
 /// are not enough, more each time. So members of one shape cost one short read each.
 ///
 /// Errors: those of tar_reader and sample_grouper; unimplemented: a compressed shard, whose bytes
-/// have no places; out_of_range: a sample begins behind 2 TiB. The message has the offset, and not the shard's
-/// name. After an error it is of no use.
+/// have no places; out_of_range: a sample begins behind 2 TiB. The message has the offset, and not
+/// the shard's name. After an error it is of no use.
 ///
 /// Threads: one at a time.
 ///
@@ -55,7 +55,8 @@ class shard_indexer {
   std::optional<byte_extent> wanted(std::uint64_t most) const noexcept;
   /// Takes those bytes, all or fewer; at least one.
   result<void> take(bytes_view bytes);
-  /// The layout, once nothing is wanted. Once. `crc32c` of the whole shard is compared if all of it was read.
+  /// The layout, once nothing is wanted. Once. `crc32c` of the whole shard is compared if all of it
+  /// was read.
   result<shard_layout> finish(std::optional<std::uint32_t> crc32c);
 
  private:
@@ -99,10 +100,10 @@ class shard_indexer {
   std::vector<place> blocks_{};
   place member_{};
   open_sample sample_{};
-  bool file_{false};     ///< a file's data are under way
-  bool left_out_{false};  ///< what is skipped is of a member that is no file
-  bool skipped_{false};  ///< some data were not read: there are no checksums
-  std::uint64_t run_{0};  ///< where reading began behind the last large data
+  bool file_{false};                  ///< a file's data are under way
+  bool left_out_{false};              ///< what is skipped is of a member that is no file
+  bool skipped_{false};               ///< some data were not read: there are no checksums
+  std::uint64_t run_{0};              ///< where reading began behind the last large data
   std::uint64_t asked_{first_probe};  ///< that are wanted next
   static constexpr std::uint64_t first_probe = std::uint64_t{256} << 10U;
 };

@@ -34,19 +34,18 @@ inline shard_index_description describe(const index_shards_request& r) {
   const shard_rules& reading = r.reading;
   const grouping_rules& grouping = r.grouping;
   const auto either = [](bool first, const char* a, const char* b) { return first ? a : b; };
-  return {.bucket = r.bucket,
-          .taken = std::chrono::time_point_cast<timestamp::duration>(
-              std::chrono::system_clock::now()),
-          .options = {
-              {"concatenated",
-               either(reading.concatenated == concatenated_rule::error, "error", "read")},
-              {"trailing", either(reading.trailing == trailing_rule::error, "error", "ignore")},
-              {"damaged", either(reading.damaged == damaged_rule::error, "error", "end")},
-              {"keep_case", either(grouping.keep_case, "true", "false")},
-              {"strip_dot_slash", either(grouping.strip_dot_slash, "true", "false")},
-              {"repeated",
-               either(grouping.repeated == repeated_field::refuse, "refuse", "keep_first")},
-              {"skip_from", std::to_string(rules_of(r).skip_from)}}};
+  return {
+      .bucket = r.bucket,
+      .taken = std::chrono::time_point_cast<timestamp::duration>(std::chrono::system_clock::now()),
+      .options = {
+          {"concatenated",
+           either(reading.concatenated == concatenated_rule::error, "error", "read")},
+          {"trailing", either(reading.trailing == trailing_rule::error, "error", "ignore")},
+          {"damaged", either(reading.damaged == damaged_rule::error, "error", "end")},
+          {"keep_case", either(grouping.keep_case, "true", "false")},
+          {"strip_dot_slash", either(grouping.strip_dot_slash, "true", "false")},
+          {"repeated", either(grouping.repeated == repeated_field::refuse, "refuse", "keep_first")},
+          {"skip_from", std::to_string(rules_of(r).skip_from)}}};
 }
 
 DATAFLUX_INLINE index_call::index_call(const transfer_context& context,
@@ -55,8 +54,9 @@ DATAFLUX_INLINE index_call::index_call(const transfer_context& context,
       context_(context),
       request_(std::move(request)),
       at_once_(or_default(request_.parallelism, 64U)),
-      encoder_(describe(request_)),
-      file_(request_.path) {}
+      encoder_(describe(request_)) {
+  file_.emplace(request_.path);
+}
 
 DATAFLUX_INLINE void index_call::begin() {
   if (!watch_stop()) return stop_asked();
@@ -173,19 +173,19 @@ DATAFLUX_INLINE std::optional<error> index_call::write_step(std::size_t from,
   within_memory([&] {
     std::string out;
     result<void> good;
-    if (from == 0) good = file_.create();
+    if (from == 0) good = file_->create();
     for (std::size_t i = 0; good && i < batch.size(); ++i) {
       out.clear();
       const object_row row = request_.shards[from + i];
       good = encoder_.add(row, batch[i], out);
       if (!good) good = of_shard(row, good.error());
-      if (good) good = file_.write(out);
+      if (good) good = file_->write(out);
     }
     if (good && last) {
       out.clear();
       good = encoder_.end(out);
-      if (good) good = file_.write(out);
-      if (good && !requests_stopped()) good = file_.put_in_place();
+      if (good) good = file_->write(out);
+      if (good && !requests_stopped()) good = file_->put_in_place();
     }
     why = good ? std::nullopt : std::optional(std::move(good).error());
   });

@@ -18,6 +18,7 @@ struct shard_index::state {
   bytes_view bytes{};
   std::shared_ptr<const void> owner{};
   shard_index_description description{};
+  grouping_rules grouping{};
   std::uint64_t digest{0};
   std::uint64_t shards{0};
   std::uint64_t samples{0};
@@ -58,7 +59,8 @@ DATAFLUX_INLINE result<void> shard_index::state::read_table(
     samples += block.samples;
     begin += block.bytes;
   }
-  if (samples != end.rows) return detail::shard::damaged_index("its blocks do not add up to its samples");
+  if (samples != end.rows)
+    return detail::shard::damaged_index("its blocks do not add up to its samples");
   good = std::make_unique<std::atomic<bool>[]>(blocks.size());
   return {};
 }
@@ -75,7 +77,7 @@ DATAFLUX_INLINE result<void> shard_index::state::check(std::size_t index) const 
   }
   if (const char* what = detail::shard::impossible_in(columns[index])) {
     return of_this(detail::shard::damaged_index(std::string{"the "}.append(what) + " of " + name() +
-                                         " are impossible"));
+                                                " are impossible"));
   }
   good[index].store(true, std::memory_order_relaxed);
   return {};
@@ -89,11 +91,17 @@ DATAFLUX_INLINE result<void> shard_index::state::read(bytes_view whole) {
   if (!end) return end.error();
   bytes = whole;
   if (auto table = read_table(*end); !table) return table;
-  const auto text = detail::codec::block_file_description(detail::shard::shard_index_kind, bytes, *end);
+  const auto text =
+      detail::codec::block_file_description(detail::shard::shard_index_kind, bytes, *end);
   if (!text) return text.error();
   auto read = detail::shard::read_index_description(*text);
   if (!read) return std::move(read).error();
   description = *std::move(read);
+  for (const auto& [name, value] : description.options) {
+    if (name == "keep_case") grouping.keep_case = value == "true";
+    if (name == "strip_dot_slash") grouping.strip_dot_slash = value == "true";
+    if (name == "repeated" && value == "keep_first") grouping.repeated = repeated_field::keep_first;
+  }
   return {};
 }
 
@@ -116,6 +124,9 @@ DATAFLUX_INLINE result<shard_index> shard_index::open(const std::string& path) {
 
 DATAFLUX_INLINE const shard_index_description& shard_index::description() const noexcept {
   return state_->description;
+}
+DATAFLUX_INLINE const grouping_rules& shard_index::grouping() const noexcept {
+  return state_->grouping;
 }
 DATAFLUX_INLINE std::uint64_t shard_index::shards() const noexcept { return state_->shards; }
 DATAFLUX_INLINE std::uint64_t shard_index::samples() const noexcept { return state_->samples; }
@@ -149,12 +160,13 @@ DATAFLUX_INLINE result<indexed_shard> shard_index::shard(std::uint64_t i) const 
   if (auto good = s.check(block); !good) return std::move(good).error();
   const detail::shard::index_columns& c = s.columns[block];
   const auto at = static_cast<std::size_t>(i - s.first_shards[block]);
-  indexed_shard found{.object = c.shards.row(at),
-                      .first_sample = s.first_samples[block] + c.first_samples[at],
-                      .samples = c.first_samples[at + 1] - c.first_samples[at],
-                      .checksummed = (c.shard_flags[at] & detail::shard::shard_checksummed_flag) != 0,
-                      .counts = {},
-                      .groups = {}};
+  indexed_shard found{
+      .object = c.shards.row(at),
+      .first_sample = s.first_samples[block] + c.first_samples[at],
+      .samples = c.first_samples[at + 1] - c.first_samples[at],
+      .checksummed = (c.shard_flags[at] & detail::shard::shard_checksummed_flag) != 0,
+      .counts = {},
+      .groups = {}};
   for (std::size_t k = c.first_counts[at]; k < c.first_counts[at + 1]; ++k) {
     const std::size_t kind = c.count_kinds[k];  // one that is not known is of a later version
     constexpr std::size_t first = detail::shard::first_group_kind;

@@ -9,9 +9,9 @@
 #include <utility>
 
 /// The checksum of a sample is that of all bytes to its end, less that of all bytes to its begin.
-/// So each byte is looked at once, whatever is in no sample included. Where a sample begins is known
-/// only when its headers have been read: the checksum at each tar block since the last member is
-/// kept until then.
+/// So each byte is looked at once, whatever is in no sample included. Where a sample begins is
+/// known only when its headers have been read: the checksum at each tar block since the last member
+/// is kept until then.
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
 /// More blocks than the headers of one member have; those before are zeros behind the end.
@@ -25,12 +25,15 @@ DATAFLUX_INLINE std::optional<byte_extent> shard_indexer::wanted(
 
 DATAFLUX_INLINE result<void> shard_indexer::check_kind(bytes_view bytes) const {
   const std::string_view text = as_text(bytes);
-  const char* kind = text.starts_with("\x1f\x8b") ? "gzip"
+  const char* kind = text.starts_with("\x1f\x8b")           ? "gzip"
                      : text.starts_with("\x28\xb5\x2f\xfd") ? "zstd"
-                     : text.starts_with("\xfd" "7zXZ") ? "xz"
+                     : text.starts_with(
+                           "\xfd"
+                           "7zXZ")
+                         ? "xz"
                      : text.starts_with("BZh") && text.size() > 3 && text[3] >= '1' ? "bzip2"
-                     : text.starts_with("\x04\x22\x4d\x18") ? "lz4"
-                                                           : nullptr;
+                     : text.starts_with("\x04\x22\x4d\x18")                         ? "lz4"
+                                                                                    : nullptr;
   if (kind == nullptr || text.size() >= 512) {
     // A name of a member may begin so; then a header follows that is one.
     if (kind == nullptr || parse_tar_header(bytes.first(512))) return {};
@@ -166,12 +169,11 @@ DATAFLUX_INLINE std::uint32_t shard_indexer::field(std::string_view name) {
 DATAFLUX_INLINE result<void> shard_indexer::end_member() {
   file_ = false;
   const tar_member& member = reader_.member();
-  const auto grouped =
-      grouper_.add(member.name, {member_.offset, now_.offset - member_.offset});
+  const auto grouped = grouper_.add(member.name, {member_.offset, now_.offset - member_.offset});
   if (!grouped) {
     error why = grouped.error();
-    return std::move(why.with_message("at offset " + std::to_string(member_.offset) + ": " +
-                                      why.message()));
+    return std::move(
+        why.with_message("at offset " + std::to_string(member_.offset) + ": " + why.message()));
   }
   if (grouped->ended) end_sample();
   if (grouped->begins) {
