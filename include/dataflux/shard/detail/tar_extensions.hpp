@@ -23,7 +23,7 @@ inline constexpr std::uint64_t most_extension_bytes = std::uint64_t{1} << 20;
 ///
 /// Errors: texts, for the caller to complete; null when all is well. Lifetime: texts are valid
 /// until next_member() or the next extension. Threads: not thread-safe. Cost: one copy of the
-/// bodies; memory below 4 MiB whatever the archive says, and kept for the next member.
+/// bodies. It holds at most 4 MiB, whatever the archive says, and keeps them for the next member.
 class tar_extensions {
  public:
   /// Forgets what was said for one member alone.

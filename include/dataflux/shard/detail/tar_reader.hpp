@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,19 +60,23 @@ struct tar_step {
 ///
 /// Errors: data_loss and failed_precondition, as shard_rules say; unimplemented, with its name, for
 /// a sparse file, whose data are no range of the object. The message has the offset, the reason and
-/// what to do, and not the shard's name. After an error every call gives the same error.
+/// what to do, and not the shard's name. After an error every call gives the same error; after
+/// std::bad_alloc the reader is of no use.
 ///
 /// Lifetime: the name of member() is valid until the next call of next() behind file_end or
 /// left_out. Threads: none of its own, not thread-safe.
 ///
-/// Cost: bytes of data are not looked at; some 100 ns a member, and no allocation for one with a
-/// short name. Memory below 4 MiB whatever the archive says.
+/// Cost: bytes of data are not looked at; some 100 ns a member, 200 ns with pax records. No
+/// allocation once the memory for names has grown. It holds at most 4 MiB, whatever an archive
+/// says, and no more than a few times the bytes of extensions that have come.
 class tar_reader {
  public:
   /// `begin`: the offset of the first byte that comes, where that is not the object's first. It
   /// begins a member then.
   explicit tar_reader(const shard_rules& rules = {}, std::uint64_t begin = 0) noexcept
       : rules_(rules), begin_(begin), offset_(begin) {}
+  tar_reader(const tar_reader&) = delete;  // member() has a view of it
+  tar_reader& operator=(const tar_reader&) = delete;
 
   /// Goes through the input up to and with the next event. It consumes nothing only for file_end,
   /// or where the input is empty.
@@ -84,7 +87,8 @@ class tar_reader {
   /// `count` bytes are passed over: at most skippable(), and no more than the object has left.
   void skip(std::uint64_t count) noexcept;
 
-  /// The object ends here. To be called once next() has given tar_event::more.
+  /// The object ends here. To be called once next() has given tar_event::more; behind skip() an
+  /// empty input gives that.
   result<void> closed();
 
   /// Valid from the events file and left_out on.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 

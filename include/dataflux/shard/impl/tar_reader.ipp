@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 /// A block is a header, or zeros. A header leads to the phase of its body: of an extension, which
 /// is kept, or of data, which are passed on. The padding behind either leads back to a header.
@@ -16,6 +17,13 @@ inline constexpr auto most_tar_offset =
     static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 inline std::string at_offset(std::uint64_t at) { return " at offset " + std::to_string(at); }
+
+/// An error by any rule: the object may be whole, and of another format.
+inline error no_archive(const std::string& what, std::uint64_t at) {
+  return error{errc::data_loss, what + at_offset(at) +
+                                    ": this is no tar archive, or compressed in a way that is not "
+                                    "read here, or damaged; write the shard again"};
+}
 
 DATAFLUX_INLINE result<tar_step> tar_reader::next(bytes_view input) {
   if (failure_) return *failure_;
@@ -97,9 +105,7 @@ DATAFLUX_INLINE result<void> tar_reader::take_block(bytes_view block, tar_step& 
   }
   const auto header = parse_tar_header(block);
   if (!header && block_at_ == begin_) {
-    return error{errc::data_loss, "no tar header stands" + at_offset(block_at_) +
-                                      ": this is no tar archive, or compressed in a way that is "
-                                      "not read here, or damaged; write the shard again"};
+    return no_archive("no tar header stands", block_at_);
   }
   if (!header) return damaged(block_at_, "the checksum of a header is wrong");
   if (between_) {
@@ -262,15 +268,12 @@ DATAFLUX_INLINE result<void> tar_reader::closed() {
 DATAFLUX_INLINE result<void> tar_reader::closed_between_members() {
   const std::uint64_t at = offset_ - filled_;
   if (offset_ == begin_) {
-    return error{errc::data_loss, "the shard has no bytes, so it is no tar archive" +
-                                      at_offset(at) + "; write it again"};
+    return no_archive("no byte stands", at);
   }
   if (!is_zero(bytes_view{block_}.first(filled_))) {
     if (zeros_ == 2) return trailing(at);
     if (at != begin_) return damaged(at, "the object ends within a header");
-    return error{errc::data_loss, "the object is too short for a tar header" + at_offset(at) +
-                                      ": this is no tar archive, or compressed in a way that is "
-                                      "not read here, or damaged; write the shard again"};
+    return no_archive("the object is too short for a tar header", at);
   }
   if (!between_) return damaged(member_.begin, "an extension header belongs to no member");
   if (zeros_ < 2) ++counts_.missing_ends;
