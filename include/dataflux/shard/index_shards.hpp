@@ -60,9 +60,9 @@ struct index_shards_summary {
 ///     index_shards(context, {.bucket = "data", .shards = shards.objects, .path = "train.dfx"});
 ///     auto index = shard_index::open("train.dfx").value();
 ///
-/// Integrity: each shard is read in the listed generation. Where all of its bytes were read they are
-/// compared with its CRC32C, and its samples get checksums, which together are that one. Where
-/// large data were skipped nothing was compared. index_shards_summary::checksummed counts the first.
+/// Integrity: each shard is read in the listed generation. Where all of its bytes were read they
+/// are compared with its CRC32C, and its samples get checksums, which together are that one. Where
+/// large data were skipped nothing was compared; index_shards_summary::checksummed tells.
 ///
 /// Errors: those of the first shard that fails, with its name. data_loss: damage, or bytes without
 /// the checksum that the service has. failed_precondition: what the rules do not allow.

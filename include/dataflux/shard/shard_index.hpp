@@ -118,8 +118,8 @@ class shard_index {
   std::uint64_t digest() const noexcept;
 
   /// Shard `i`, in the order in which they were indexed. Cost: a binary search over the blocks. A
-  /// block that is met for the first time is checked: about 6 ns a sample and a member, reading from
-  /// disk apart.
+  /// block is checked when it is met for the first time: about 6 ns a sample and a member, reading
+  /// from disk apart.
   result<indexed_shard> shard(std::uint64_t i) const;
   /// All shards as rows of a listing, in the index's own memory. Cost: checks every block.
   result<object_columns> shard_rows() const;
@@ -128,9 +128,9 @@ class shard_index {
   /// over the shards of the block.
   result<indexed_sample> sample(std::uint64_t i) const;
 
-  /// The numbers of all samples whose key has the hash of this one, ascending; empty if there are
-  /// none. Keys may come again. Once in 10^11 the key is another one: split_sample() tells which it
-  /// is. Cost: a binary search in each block; checks every block once.
+  /// The numbers of all samples whose key has the hash of this one, ascending, or nothing.
+  /// Keys may come again. Once in 10^11 the key is another one: split_sample() tells which it is.
+  /// Cost: a binary search in each block; checks every block once.
   result<std::vector<std::uint64_t>> find(std::string_view key) const;
 
   /// The hash of a key: FNV-1a of 64 bits, and the finish of MurmurHash3.
