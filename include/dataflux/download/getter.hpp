@@ -71,7 +71,7 @@ struct got_item {
 /// Options of get_many_request::compose. docs/compose.md says when it pays: a group costs one class
 /// A operation instead of up to 32 of class B (protocol.md 3.4). It writes to the bucket, and needs
 /// permission to create and delete objects. While a group is read its composite lies below
-/// composed_objects_prefix: fast_list() skips it (list_filter_options::skip_composed), others do not.
+/// composed_objects_prefix: fast_list() skips it (list_filter_options::skip_composed) by default.
 struct compose_options {
   /// Most bytes of one composite, and at most an eighth of the context's memory cap.
   std::uint64_t max_bytes{32ULL << 20U};
