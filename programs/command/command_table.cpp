@@ -92,6 +92,39 @@ void declare_manifest(CLI::App& app, command_line& to) {
   refresh->callback([&with] { with.action = cli::manifest_action::refresh; });
 }
 
+void declare_shards(CLI::App& app, command_line& to) {
+  auto& with = to.shards;
+  app.require_subcommand(1);
+  auto* index = app.add_subcommand(
+      "index", "Find the samples of all .tar below a folder, and save where they lie");
+  auto* show = app.add_subcommand("show", "What was indexed, when and how");
+  auto* get = app.add_subcommand("get", "Write a field of a sample to standard output");
+  index->add_option("SOURCE", with.source, "gs://bucket[/folder]")->required();
+  for (auto* command : {index, show, get}) {
+    command->add_option("INDEX", with.index, "Path of the index")->required();
+  }
+  index->add_option("--glob", with.glob, "Only names like this, instead of .tar: train/*.tar");
+  index->add_option("--skip-from", with.skip_from,
+                    "Do not read the data of members of so many bytes (1 MiB). Samples of such a\n"
+                    "shard have no checksums");
+  index->add_flag("--read-concatenated", with.read_concatenated,
+                  "Read an archive behind the end of another one; else it is an error");
+  index->add_flag("--ignore-trailing", with.ignore_trailing,
+                  "Leave out other bytes behind the end; else they are an error");
+  index->add_flag("--end-at-damage", with.end_at_damage,
+                  "A damaged shard ends at the damage; else it is an error");
+  index->add_flag("--keep-first", with.keep_first,
+                  "Of two members with one field leave out the second; else it is an error");
+  index->add_flag("--keep-case", with.keep_case, "Fields as they are written; else lower case");
+  index->add_flag("--strip-dot-slash", with.strip_dot_slash, "\"./\" is no part of a key");
+  show->add_flag("-l", with.details, "Each sample: number, shard@offset, size, field:size ...");
+  get->add_option("KEY", with.key, "Key of the sample")->required();
+  get->add_option("FIELD", with.field, "Without it, the fields and their sizes are shown");
+  get->add_option("--sample", with.sample, "Its number, where several samples have the key");
+  index->callback([&with] { with.action = cli::shards_action::index; });
+  get->callback([&with] { with.action = cli::shards_action::get; });
+}
+
 void declare_sweep(CLI::App& app, command_line& to) {
   app.add_option("URL", to.sweep.url, "gs://bucket")->required();
   app.add_flag("--dry-run", to.sweep.dry_run, "Show what would be removed");
@@ -113,6 +146,11 @@ const char* interrupted_uploads(const command_line& asked) {
 }
 const char* interrupted_manifest(const command_line&) {
   return "interrupted; the manifest is as it was";
+}
+
+const char* interrupted_shards(const command_line& asked) {
+  return asked.shards.action == shards_action::index ? "interrupted; there is no new index"
+                                                     : "interrupted";
 }
 
 /// Runs one with its own options.
@@ -161,6 +199,10 @@ constexpr command table[]{
     {"manifest",
      "A listing in a file or an object, checksummed, from which jobs start without listing.",
      declare_manifest, run_with<run_manifest, &typed::manifest>, interrupted_manifest},
+    {"shards",
+     "Tar shards, whose samples are read where they lie. A sample is a run of files with one name\n"
+     "up to the first dot of its last part; its fields are what stands behind that.",
+     declare_shards, run_with<run_shards, &typed::shards>, interrupted_shards},
     {"sweep",
      "Remove what killed jobs that composed objects to read them have left in a bucket, below\n"
      "dataflux-composed-objects/: objects by that library whose time has passed by the service's\n"

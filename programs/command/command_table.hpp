@@ -21,6 +21,7 @@ struct command_line {
   rm_options rm{};
   uploads_options uploads{};
   manifest_options manifest{};
+  shards_options shards{};
   sweep_options sweep{};
 };
 

@@ -95,6 +95,29 @@ struct manifest_options {
 };
 exit_status run_manifest(const session& with, const manifest_options& options);
 
+enum class shards_action { index, show, get };
+struct shards_options {
+  shards_action action{shards_action::show};
+  std::string source{};
+  /// A path.
+  std::string index{};
+  std::string glob{};
+  /// Bytes; 0 = as the library has it.
+  std::uint64_t skip_from{0};
+  bool read_concatenated{false};
+  bool ignore_trailing{false};
+  bool end_at_damage{false};
+  bool keep_first{false};
+  bool keep_case{false};
+  bool strip_dot_slash{false};
+  bool details{false};
+  std::string key{};
+  std::string field{};
+  /// A number, where several samples have the key.
+  std::string sample{};
+};
+exit_status run_shards(const session& with, const shards_options& options);
+
 struct sweep_options {
   /// A bucket.
   std::string url{};

@@ -20,7 +20,8 @@ const std::map<std::string, std::vector<std::string>> lines{
     {"ls", {"gs://bucket/a"}},   {"stat", {"gs://bucket/a"}},
     {"cat", {"gs://bucket/a"}},  {"cp", {"-r", "gs://bucket/a", "t"}},
     {"rm", {"gs://bucket/a"}},   {"uploads", {"list", "gs://bucket"}},
-    {"manifest", {"show", "m"}}, {"sweep", {"gs://bucket"}},
+    {"manifest", {"show", "m"}}, {"shards", {"show", "m"}},
+    {"sweep", {"gs://bucket"}},
 };
 
 }  // namespace

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""`dataflux shards`, run as a person runs it, against the emulator's program.
+
+    shards.py --dataflux PROGRAM --emulator PROGRAM [TEST...]
+"""
+
+import io
+import sys
+import tarfile
+
+sys.dont_write_bytecode = True
+from command_case import BUCKET, Case, main, options  # noqa: E402
+from service import Guarded  # noqa: E402
+
+
+def tar_of(members, damaged=False):
+    """(name, bytes), or (name, None) for a directory."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content or b"")
+            info.type = tarfile.DIRTYPE if content is None else tarfile.REGTYPE
+            archive.addfile(info, io.BytesIO(content or b""))
+    told = bytearray(out.getvalue())
+    if damaged:
+        told[1024] ^= 1
+    return bytes(told)
+
+
+class Shards(Case):
+    FIRST = [("dir", None), ("dir/0.JPG", b"picture"), ("dir/0.cls", b"7"), ("README", b"text"),
+             ("1.jpg", b"other"), ("1.cls", b"8")]
+    SECOND = [("1.jpg", b"again"), ("2.jpg", b"last")]
+
+    def setUp(self):
+        super().setUp()
+        self.service = Guarded(options.emulator, BUCKET)
+        self.addCleanup(self.service.close)
+        self.environment = self.service.environment
+        self.service.put("t/a.tar", tar_of(self.FIRST))
+        self.service.put("t/b.tar", tar_of(self.SECOND))
+        self.service.put("t/notes.txt", b"no shard")
+
+    def lines(self, *arguments):
+        return self.ok("shards", *arguments).decode().splitlines()
+
+    def index(self, *more):
+        return self.lines("index", self.url("t"), "here.dfx", *more)
+
+    def test_index_show_get(self):
+        said = self.index()
+        self.assertEqual("2 shards, 4 samples, 6 members, 20480 bytes, 20480 of them read", said[0])
+        self.assertEqual(["  2 shards whose samples have checksums", "  1 directories left out",
+                          "  1 members without a field left out"], said[1:])
+        shown = self.lines("show", "here.dfx")
+        self.assertEqual(f"{self.url()}: 2 shards, 4 samples, 20480 bytes", shown[0])
+        self.assertEqual(said[1:], shown[1:4])
+        self.assertIn("  damaged              error", shown)
+        self.assertEqual([f"0 {self.url('t/a.tar')}@512 2048 jpg:7 cls:1",
+                          f"1 {self.url('t/a.tar')}@3584 2048 jpg:5 cls:1",
+                          f"2 {self.url('t/b.tar')}@0 1024 jpg:5",
+                          f"3 {self.url('t/b.tar')}@1024 1024 jpg:4"], self.lines("show", "-l", "here.dfx"))
+        self.assertEqual(b"picture", self.ok("shards", "get", "here.dfx", "dir/0", "jpg"))
+        self.assertEqual(["7          jpg", "1          cls"], self.lines("get", "here.dfx", "dir/0"))
+        self.fails(3, "shards", "get", "here.dfx", "none", saying="no sample has the key 'none'")
+        self.fails(3, "shards", "get", "here.dfx", "2", "cls", saying="it has jpg")
+
+    def test_a_key_that_comes_again(self):
+        self.index()
+        self.fails(2, "shards", "get", "here.dfx", "1", "jpg", saying="2 samples have the key '1': 1, 2")
+        self.assertEqual(b"other", self.ok("shards", "get", "here.dfx", "1", "jpg", "--sample", "1"))
+        self.assertEqual(b"again", self.ok("shards", "get", "here.dfx", "1", "jpg", "--sample", "2"))
+
+    def test_what_is_damaged_or_changed_is_told(self):
+        self.index()
+        self.service.put("t/b.tar", tar_of(self.SECOND, damaged=True))
+        self.fails(3, "shards", "get", "here.dfx", "2", "jpg", saying=self.url("t/b.tar"))
+        self.fails(7, "shards", "index", self.url("t"), "here.dfx", saying=self.url("t/b.tar"))
+        self.assertIn("  2 shards whose samples have checksums", self.lines("show", "here.dfx"))
+        self.assertIn("  1 damaged shards, read to the damage", self.index("--end-at-damage"))
+
+    def test_rules_and_names(self):
+        self.service.put("t/c.tar", tar_of([("3.jpg", b"a"), ("3.JPG", b"b")]))
+        self.fails(2, "shards", "index", self.url("t"), "here.dfx", saying="keep")
+        self.assertIn("  1 members whose field came twice left out", self.index("--keep-first"))
+        self.assertTrue(self.index("--keep-case")[0].startswith("3 shards, 5 samples, 8 members"))
+        self.assertTrue(self.index("--glob", "t/[ab].tar")[0].startswith("2 shards"))
+        self.fails(3, "shards", "index", self.url("none"), "here.dfx", saying="no object below it ends with .tar")
+        self.fails(3, "shards", "show", "no.dfx")
+        self.service.put("t/c.tar", b"")
+        self.fails(7, "shards", "index", self.url("t"), "here.dfx", saying=self.url("t/c.tar"))
+
+
+if __name__ == "__main__":
+    main(__doc__)
