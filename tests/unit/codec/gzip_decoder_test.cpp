@@ -174,6 +174,28 @@ TEST_CASE("gzip_decoder: what came before the damage is handed over", "[codec]")
   CHECK(text.starts_with(out.bytes.substr(0, 50'000)));
 }
 
+/// A member of one block with the fixed codes: these bits, each byte's lowest one first.
+inline std::string fixed_block(std::string_view bits) {
+  std::string out = stored("").substr(0, 10);
+  const std::string all = std::string{"110"}.append(bits);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i % 8 == 0) out += '\0';
+    if (all[i] == '1') out.back() = static_cast<char>(out.back() | 1 << i % 8);
+  }
+  return out;
+}
+
+TEST_CASE("gzip_decoder: a match before the file's beginning shows no memory", "[codec]") {
+  // "ab", then 258 bytes of 32,768 bytes before.
+  const std::string file = fixed_block("1001000110010010" "11000101" "11101" "1111111111111") +
+                           std::string(300, 'x');
+  for (const std::size_t room : {1U, 2U, 3U, 100U, 300U, 100'000U}) {
+    const decoded_file out = decode_all<gzip_decoder>(file, 1000, room);
+    CHECK(out.failure);
+    CHECK(std::string_view{"ab"}.starts_with(out.bytes));
+  }
+}
+
 TEST_CASE("gzip_decoder: any bytes end in data or in an error", "[codec]") {
   const std::string text = repeating_bytes(300);
   const std::string compressed = gzip_of(text);

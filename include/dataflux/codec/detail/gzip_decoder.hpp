@@ -26,15 +26,16 @@ namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 ///     }
 ///
 /// Errors: data_loss for bytes that are not gzip's or were damaged, and for a file that ends within
-/// a member. The text has the offset in the compressed file. What was decompressed before the
-/// damage is returned first; then each call returns the error.
+/// a member. The text has the offset in the compressed file. Each later call returns the error,
+/// too. A checksum stands behind its member: what earlier calls produced of a damaged member may be
+/// wrong.
 ///
 /// Lifetime: the views are needed during the call alone.
 ///
 /// Threads: distinct objects are independent.
 ///
-/// Cost: 90 KiB, of which one constructor allocates all. What a member announces takes no memory.
-/// About 1 ns for each byte produced.
+/// Cost: 90 KiB, allocated by the constructor; what a member announces takes no memory. About 1.5
+/// ns for each byte of text produced, 0.2 ns where a member only stores its bytes.
 class gzip_decoder {
  public:
   gzip_decoder();

@@ -21,8 +21,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 ///
 /// Errors: data_loss for bytes that are not zstd's or were damaged, and for a file that ends within
 /// a frame, with the offset in the compressed file; unimplemented for a frame that needs a
-/// dictionary or a window above `most_window`. What was decompressed before the damage is returned
-/// first; then each call returns the error.
+/// dictionary or a window above `most_window`. Each later call returns the error, too. A checksum
+/// stands behind its frame: what earlier calls produced of a damaged frame may be wrong.
 ///
 /// Lifetime: the views are needed during the call alone.
 ///
@@ -30,6 +30,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 ///
 /// Cost: the window that a frame announces, 8 MiB mostly, `most_window` and some 300 KiB at most.
 /// libzstd allocates it by the frame's header, and decode() throws std::bad_alloc if it cannot.
+/// About 1.5 ns for each byte of text produced.
 class zstd_decoder {
  public:
   /// What libzstd's own program reads unless it is asked for more.

@@ -109,9 +109,10 @@ DATAFLUX_INLINE bool gzip_decoder::read_body(bytes_view& input, bytes_span& outp
   inflate.avail_out = static_cast<std::uint32_t>(std::min(output.size(), most_inflated_at_once));
   const int code = isal_inflate(&inflate);
   const std::size_t used = take_used(input);
-  const auto made = std::min(output.size(), static_cast<std::size_t>(inflate.next_out - begin));
-  output = output.subspan(made);
+  // Of its output in a call that fails, the end may be what was in that memory before.
   if (code != ISAL_DECOMP_OK) return fail(igzip_failure(code)), false;
+  const auto made = static_cast<std::size_t>(inflate.next_out - begin);
+  output = output.subspan(made);
   if (inflate.block_state == ISAL_BLOCK_FINISH) return phase_ = phase::between, true;
   if (used != 0 || made != 0) return true;
   if (!input.empty()) fail("it does not go on");

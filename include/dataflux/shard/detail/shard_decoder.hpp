@@ -44,8 +44,8 @@ struct decoded_shard {
 ///       if (input = next_piece(); input.empty()) return decoder.finish();
 ///     }
 ///
-/// Errors: unimplemented for xz, bzip2 and lz4; those of gzip_decoder and zstd_decoder. The caller
-/// adds the shard's name.
+/// Errors: unimplemented for xz, bzip2 and lz4; those of gzip_decoder and zstd_decoder, which may
+/// come after bytes that are wrong. The caller adds the shard's name.
 ///
 /// Lifetime: as decoded_shard says.
 ///
