@@ -187,7 +187,11 @@ inline std::string fixed_block(std::string_view bits) {
 
 TEST_CASE("gzip_decoder: a match before the file's beginning shows no memory", "[codec]") {
   // "ab", then 258 bytes of 32,768 bytes before.
-  const std::string file = fixed_block("1001000110010010" "11000101" "11101" "1111111111111") +
+  const std::string file = fixed_block(
+                               "1001000110010010"
+                               "11000101"
+                               "11101"
+                               "1111111111111") +
                            std::string(300, 'x');
   for (const std::size_t room : {1U, 2U, 3U, 100U, 300U, 100'000U}) {
     const decoded_file out = decode_all<gzip_decoder>(file, 1000, room);

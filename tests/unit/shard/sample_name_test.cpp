@@ -14,7 +14,6 @@ namespace sample_name_test {
 
 using dataflux::as_bytes;
 using dataflux::detail::codec::json_document;
-using dataflux::detail::codec::json_kind;
 using namespace dataflux::detail::shard;
 
 inline bool is_ascii(std::string_view text) {
