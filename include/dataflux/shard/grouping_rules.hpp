@@ -7,8 +7,8 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 /// What happens to a member whose field its sample has already.
-enum class repeated_field : std::uint8_t {
-  refuse,      ///< invalid_argument, with the key and the field
+enum class repeated_rule : std::uint8_t {
+  error,       ///< reading fails with invalid_argument, with the key and the field
   keep_first,  ///< the first member stays, the other is left out and counted
 };
 
@@ -25,16 +25,20 @@ struct grouping_rules {
   bool keep_case{false};
   /// A leading "./" is no part of the key. `tar -C dir .` writes such names. WebDataset keeps it.
   bool strip_dot_slash{false};
-  repeated_field repeated{repeated_field::refuse};
+  repeated_rule repeated{repeated_rule::error};
+
+  bool operator==(const grouping_rules&) const = default;
 };
 
 /// How many members are in no sample, by reason.
+///
+/// Threads: distinct objects are independent.
 struct grouping_counts {
   /// WebDataset's own: "__name__" by itself, or a path whose first component is "__name__".
   std::uint64_t hidden{0};
   /// No dot in the last component of the name, or nothing before it, as in "README" and ".hidden".
   std::uint64_t no_field{0};
-  /// Members that repeated_field::keep_first left out.
+  /// Members that repeated_rule::keep_first left out.
   std::uint64_t repeated{0};
 
   grouping_counts& operator+=(const grouping_counts& more) noexcept {
@@ -43,6 +47,8 @@ struct grouping_counts {
     repeated += more.repeated;
     return *this;
   }
+  /// Members that were left out, for whatever reason.
+  std::uint64_t left_out() const noexcept { return hidden + no_field + repeated; }
   bool operator==(const grouping_counts&) const = default;
 };
 

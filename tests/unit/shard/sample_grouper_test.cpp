@@ -13,7 +13,7 @@ namespace sample_grouper_test {
 using dataflux::byte_extent;
 using dataflux::errc;
 using dataflux::grouping_rules;
-using dataflux::repeated_field;
+using dataflux::repeated_rule;
 using namespace dataflux::detail::shard;
 
 /// Feeds members of 1,024 bytes each, and writes samples as "key{field,field}".
@@ -73,6 +73,7 @@ TEST_CASE("sample_grouper: what is in no sample ends none, and is counted", "[sh
   CHECK(shard.extents == decltype(shard.extents){{1, 4}, {7, 1}});
   CHECK(shard.grouper.counts().hidden == 2);
   CHECK(shard.grouper.counts().no_field == 3);
+  CHECK(shard.grouper.counts().left_out() == 5);
   CHECK(shard.of({"README", "__meta__"}) == "");
 }
 
@@ -105,13 +106,13 @@ TEST_CASE("sample_grouper: a field that comes twice is refused, and nothing chan
   CHECK(refused.error().code() == errc::invalid_argument);
   CHECK(refused.error().message() ==
         "the sample \"a\" has two members for the field \"jpg\"; rename one of them, or have the "
-        "first field kept (repeated_field::keep_first)");
+        "first field kept (repeated_rule::keep_first)");
   CHECK(shard.of({"a.c", "b.jpg"}) == "a{jpg,b,c}b{jpg}");
   CHECK(shard.grouper.counts().repeated == 0);
 }
 
 TEST_CASE("sample_grouper: the first of two fields stays where that is asked for", "[shard]") {
-  shard_of_names shard({.repeated = repeated_field::keep_first});
+  shard_of_names shard({.repeated = repeated_rule::keep_first});
   CHECK(shard.of({"a.x", "a.X", "a.y", "a.x", "b.x"}) == "a{x,y}b{x}");
   CHECK(shard.grouper.counts().repeated == 2);
   CHECK(shard.extents.front() == std::pair<std::uint64_t, std::uint64_t>{0, 3});
@@ -125,7 +126,7 @@ TEST_CASE("sample_grouper: the names that every sample has are no fields", "[sha
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code() == errc::invalid_argument);
     CHECK(refused.error().message().find("every sample has") != std::string::npos);
-    CHECK(shard_of_names({.repeated = repeated_field::keep_first}).of({name, "a.x"}) == "a{x}");
+    CHECK(shard_of_names({.repeated = repeated_rule::keep_first}).of({name, "a.x"}) == "a{x}");
   }
   CHECK(shard_of_names{}.of({"a.__x__", "a.__local_path__"}) == "a{__x__,__local_path__}");
 }

@@ -28,7 +28,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 ///
 /// Threads: distinct objects are independent.
 ///
-/// Cost: the window that a frame announces, 8 MiB mostly, `most_window` and some 300 KiB at most.
+/// Cost: the window that a frame announces, 8 MiB mostly, `most_window` and some 500 KiB at most.
 /// libzstd allocates it by the frame's header, and decode() throws std::bad_alloc if it cannot.
 /// About 1.5 ns for each byte of text produced.
 class zstd_decoder {

@@ -29,7 +29,7 @@ inline error repeated_field_error(std::string_view key, std::string_view field) 
   append_quoted(text, field);
   text +=
       is_reserved(field) ? ", which every sample has; rename the member" : "; rename one of them";
-  text += ", or have the first field kept (repeated_field::keep_first)";
+  text += ", or have the first field kept (repeated_rule::keep_first)";
   return {errc::invalid_argument, std::move(text)};
 }
 
@@ -65,7 +65,7 @@ DATAFLUX_INLINE result<grouped_member> sample_grouper::add(std::string_view name
   out.begins = !open_ || parts.key != key_;
   const std::size_t rank = out.begins ? 0 : rank_of(out.field);
   out.taken = !is_reserved(out.field) && (out.begins || !is_of_sample(out.field, rank));
-  if (!out.taken && rules_.repeated == repeated_field::refuse) {
+  if (!out.taken && rules_.repeated == repeated_rule::error) {
     return repeated_field_error(parts.key, out.field);
   }
   const std::size_t held = out.begins ? 0 : names_.size() + sorted_.size() * sizeof(name_place);
