@@ -96,7 +96,7 @@ result<void> make_index(const session& with, const shards_options& options) {
   if (options.read_concatenated) request.reading.concatenated = concatenated_rule::read;
   if (options.ignore_trailing) request.reading.trailing = trailing_rule::ignore;
   if (options.end_at_damage) request.reading.damaged = damaged_rule::end;
-  if (options.keep_first) request.grouping.repeated = dataflux::repeated_field::keep_first;
+  if (options.keep_first) request.grouping.repeated = dataflux::repeated_rule::keep_first;
   request.grouping.keep_case = options.keep_case;
   request.grouping.strip_dot_slash = options.strip_dot_slash;
   const auto made = dataflux::index_shards(with.transfers, std::move(request));

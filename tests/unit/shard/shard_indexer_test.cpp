@@ -276,7 +276,7 @@ TEST_CASE("shard_indexer: a field that comes twice names the place", "[shard]") 
   CHECK(refused.layout.error().code() == errc::invalid_argument);
   CHECK(refused.layout.error().message().find("offset 1024") != std::string::npos);
   indexing_rules rules;
-  rules.grouping.repeated = dataflux::repeated_field::keep_first;
+  rules.grouping.repeated = dataflux::repeated_rule::keep_first;
   const auto kept = index_of(bytes, rules).layout.value();
   CHECK(kept.hashes.size() == 2);
   CHECK(kept.groups.repeated == 1);

@@ -132,7 +132,7 @@ DATAFLUX_INLINE std::string to_string(timestamp time) {
   const auto day = chrono::floor<chrono::days>(time);
   const auto seconds = chrono::floor<chrono::seconds>(time);
   const chrono::year_month_day date{day};
-  const chrono::hh_mm_ss clock{seconds - day};
+  const chrono::hh_mm_ss of_day{seconds - day};
   // Not `time - seconds`: near the lower end the seconds do not fit into nanoseconds.
   std::int64_t nanos = time.time_since_epoch().count() % detail::codec::nanos_per_second;
   if (nanos < 0) nanos += detail::codec::nanos_per_second;
@@ -145,11 +145,11 @@ DATAFLUX_INLINE std::string to_string(timestamp time) {
   out += '-';
   detail::codec::append_padded(out, static_cast<unsigned>(date.day()), 2);
   out += 'T';
-  detail::codec::append_padded(out, clock.hours().count(), 2);
+  detail::codec::append_padded(out, of_day.hours().count(), 2);
   out += ':';
-  detail::codec::append_padded(out, clock.minutes().count(), 2);
+  detail::codec::append_padded(out, of_day.minutes().count(), 2);
   out += ':';
-  detail::codec::append_padded(out, clock.seconds().count(), 2);
+  detail::codec::append_padded(out, of_day.seconds().count(), 2);
   if (nanos != 0) {
     std::size_t width = 9;
     for (; nanos % 1000 == 0; nanos /= 1000) width -= 3;

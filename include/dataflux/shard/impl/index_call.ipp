@@ -44,7 +44,7 @@ inline shard_index_description describe(const index_shards_request& r) {
           {"damaged", either(reading.damaged == damaged_rule::error, "error", "end")},
           {"keep_case", either(grouping.keep_case, "true", "false")},
           {"strip_dot_slash", either(grouping.strip_dot_slash, "true", "false")},
-          {"repeated", either(grouping.repeated == repeated_field::refuse, "refuse", "keep_first")},
+          {"repeated", either(grouping.repeated == repeated_rule::error, "error", "keep_first")},
           {"skip_from", std::to_string(rules_of(r).skip_from)}}};
 }
 

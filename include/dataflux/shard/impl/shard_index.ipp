@@ -100,7 +100,7 @@ DATAFLUX_INLINE result<void> shard_index::state::read(bytes_view whole) {
   for (const auto& [name, value] : description.options) {
     if (name == "keep_case") grouping.keep_case = value == "true";
     if (name == "strip_dot_slash") grouping.strip_dot_slash = value == "true";
-    if (name == "repeated" && value == "keep_first") grouping.repeated = repeated_field::keep_first;
+    if (name == "repeated" && value == "keep_first") grouping.repeated = repeated_rule::keep_first;
   }
   return {};
 }
