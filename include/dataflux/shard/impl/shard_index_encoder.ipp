@@ -83,6 +83,7 @@ DATAFLUX_INLINE void shard_index_encoder::take_samples(const shard_layout& layou
   append(all_.member_sizes, layout.member_sizes);
   append(all_.member_offsets, layout.member_offsets);
   std::vector<std::uint32_t> numbers;
+  numbers.reserve(layout.fields.size());
   for (const std::string& name : layout.fields) numbers.push_back(field(name));
   for (const std::uint32_t number : layout.member_fields) {
     all_.member_fields.push_back(numbers[number]);
