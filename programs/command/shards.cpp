@@ -68,8 +68,9 @@ result<dataflux::object_columns> shards_of(const session& with, const shards_opt
   if (options.glob.empty()) request.filter.suffix = ".tar";
   auto listed = [&] {
     listing_progress bar;
-    request.observer = &bar;
-    return dataflux::fast_list(with.store, request);
+    dataflux::fast_list_request shown = request;
+    shown.observer = &bar;
+    return dataflux::fast_list(with.store, shown);
   }();
   if (!listed) return std::move(listed).error();
   if (listed->objects.empty()) {

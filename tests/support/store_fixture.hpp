@@ -54,7 +54,9 @@ struct store_fixture {
     store.set_faults([=, hits = std::uint64_t{0}](dataflux::store_verb v, std::string_view,
                                                   std::uint64_t) mutable {
       std::optional<dataflux::injected_fault> fault;
-      if (v != verb || ++hits < nth || hits >= nth + times) return fault;
+      if (v != verb) return fault;
+      ++hits;
+      if (hits < nth || hits >= nth + times) return fault;
       fault.emplace();
       fault->failure = why;
       fault->reply_lost = lost;
