@@ -18,7 +18,6 @@
 
 namespace shard_indexer_test {
 
-using dataflux::byte_extent;
 using dataflux::errc;
 using dataflux::shard_index;
 using dataflux::detail::shard::indexing_rules;
