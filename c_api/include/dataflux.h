@@ -50,8 +50,8 @@
  * and must be the last call on a handle.
  *
  * Fork: in the child of a fork every handle of the parent returns DATAFLUX_FAILED_PRECONDITION at
- * once, and freeing it does nothing. Listings, manifests and changes are plain memory, and may be
- * used and freed there. The child creates its own client.
+ * once, and freeing it does nothing. Listings, manifests, changes and indexes of shards are plain
+ * memory, and may be used and freed there. The child creates its own client.
  *
  * The library never prints, exits or installs a signal handler, and no C++ exception leaves it. If
  * memory is short it returns DATAFLUX_RESOURCE_EXHAUSTED. dlclose() leaves it in memory, because
@@ -906,6 +906,178 @@ DATAFLUX_API dataflux_status dataflux_changes_listing(const dataflux_changes* ch
                                                       dataflux_listing** out, dataflux_error** err);
 DATAFLUX_API void dataflux_changes_free(dataflux_changes* changes);
 
+/* ---- Shards ---------------------------------------------------------------------------------- */
+
+/* Samples of tar shards in WebDataset's convention, read by number. dataflux_index_shards() makes
+ * an index of a listing once, a file that many processes map:
+ *
+ *     dataflux_index_shards(client, &options, listing, NULL, 0, &op, &err);
+ *     dataflux_operation_wait(op, -1, &err);
+ *     dataflux_shard_index_open("train.dfx", &index, &err);
+ *     dataflux_get_many(client, &feed, NULL, NULL, 0, queue, 7, &getter, &err);
+ *     dataflux_getter_push_samples(getter, index, numbers, count, &taken, &err);
+ *     dataflux_shard_index_split(index, numbers[r.index], r.data, r.size, ...);
+ *
+ * Immutable; any thread. Its file must not change while it is in use; dataflux_index_shards()
+ * replaces it. Opening checks its end. Shards and samples come in blocks, which are checked when
+ * they are first used: DATAFLUX_DATA_LOSS for a damaged one, from each function that needs it. */
+typedef struct dataflux_shard_index dataflux_shard_index;
+
+/* What is lost in silence by most readers fails the call, unless the options allow it. */
+typedef struct dataflux_index_shards_options {
+  size_t struct_size;
+  const char* bucket;         /* of the listing */
+  const char* path;           /* of the index, a file */
+  uint64_t skip_from;         /* data of at least so many bytes are not read, and then the samples
+                                 of their shard have no checksums. 0 = 1 MiB; UINT64_MAX = read all */
+  int64_t timeout_ns;         /* of the whole call; 0 = none */
+  uint32_t parallelism;       /* shards that are read at the same time; 0 = 64 */
+  uint32_t read_concatenated; /* 1: an archive behind the end of another is read, too */
+  uint32_t ignore_trailing;   /* 1: other bytes behind the end are ignored */
+  uint32_t end_at_damage;     /* 1: a damaged shard ends where it is damaged */
+  uint32_t keep_case;         /* 1: fields keep their case; else ASCII becomes lower case */
+  uint32_t strip_dot_slash;   /* 1: a leading "./" is no part of the key */
+  uint32_t keep_first;        /* 1: a field that comes again in a sample is left out */
+  uint32_t progress;          /* 1: told by events, in shards; see the section on files */
+} dataflux_index_shards_options;
+
+DATAFLUX_API void dataflux_index_shards_options_init(dataflux_index_shards_options* options,
+                                                     size_t size);
+
+/* Reads the listed generations of all shards and writes where each sample and each of its members
+ * lies. The index appears whole or not at all, and replaces an earlier one. The record's size is
+ * the number of samples. The JSON has "shards", "samples", "members", "checksummed" (shards whose
+ * samples have checksums, which together agree with the service's), "bytes", "bytes_read", and
+ * "counts", an object with those of dataflux_indexed_shard over all shards.
+ *
+ * Failures: those of the first shard that fails, which the error names. DATAFLUX_DATA_LOSS: damage,
+ * or bytes without their checksum. DATAFLUX_FAILED_PRECONDITION: what an option could allow.
+ * DATAFLUX_INVALID_ARGUMENT: a field that comes again. DATAFLUX_UNIMPLEMENTED: sparse files,
+ * compressed shards. DATAFLUX_NOT_FOUND: the generation is gone. Those of the file system. */
+DATAFLUX_API dataflux_status dataflux_index_shards(dataflux_client* client,
+                                                   const dataflux_index_shards_options* options,
+                                                   const dataflux_listing* listing,
+                                                   dataflux_queue* queue, uint64_t tag,
+                                                   dataflux_operation** out, dataflux_error** err);
+
+/* Maps an index: reads its end, and sends nothing. Failures: DATAFLUX_INVALID_ARGUMENT if it is
+ * no index; DATAFLUX_DATA_LOSS if it is damaged; DATAFLUX_UNIMPLEMENTED for a later version; those
+ * of the file system. */
+DATAFLUX_API dataflux_status dataflux_shard_index_open(const char* path, dataflux_shard_index** out,
+                                                       dataflux_error** err);
+DATAFLUX_API void dataflux_shard_index_free(dataflux_shard_index* index);
+
+/* What an index is of. Texts are borrowed from it. */
+typedef struct dataflux_shard_index_info {
+  uint64_t shards;
+  uint64_t samples;
+  uint64_t bytes;     /* of the index itself */
+  uint64_t digest;    /* equal for equal bytes: tells indexes of the same shards apart */
+  const char* bucket; /* that the shards are in */
+  const char* json;   /* an object: "taken", when indexing began, and "options", pairs of texts */
+} dataflux_shard_index_info;
+
+DATAFLUX_API dataflux_status dataflux_shard_index_describe(const dataflux_shard_index* index,
+                                                           dataflux_shard_index_info* out,
+                                                           size_t info_size, dataflux_error** err);
+
+/* One shard as it was indexed, borrowed from the index. */
+typedef struct dataflux_indexed_shard {
+  const char* name; /* of `name_size` bytes, without a NUL */
+  uint64_t name_size;
+  uint64_t size;
+  int64_t generation;
+  uint32_t crc32c;
+  uint32_t has_crc32c; /* 0: the service gave none */
+  uint64_t first_sample;
+  uint64_t samples;
+  uint64_t checksummed;  /* 1: its samples have checksums */
+  uint64_t concatenated; /* archives behind the first one */
+  uint64_t trailing;     /* 1: bytes of no archive stand behind the end */
+  uint64_t damaged;      /* 1: it ends where it is damaged */
+  uint64_t missing_ends; /* 1: it ends without two blocks of zeros */
+  uint64_t bytes_behind; /* not read, from trailing bytes or damage on */
+  uint64_t hard_links;   /* members without data of their own, which are left out */
+  uint64_t symlinks;
+  uint64_t directories;
+  uint64_t devices;
+  uint64_t other;
+  uint64_t hidden; /* members in no sample: called "__name__", or below one that is */
+  uint64_t
+      no_field; /* the same: without a dot in the last part of the name, or with nothing before */
+  uint64_t repeated; /* the same: left out by `keep_first` */
+} dataflux_indexed_shard;
+
+/* Shard `number`, from 0 in the listing's order. DATAFLUX_OUT_OF_RANGE. */
+DATAFLUX_API dataflux_status dataflux_shard_index_shard(const dataflux_shard_index* index,
+                                                        uint64_t number,
+                                                        dataflux_indexed_shard* out,
+                                                        size_t shard_size, dataflux_error** err);
+
+/* Columns of the caller, each of as many rows as samples are asked for. NULL = not wanted. */
+typedef struct dataflux_sample_columns {
+  size_t struct_size;
+  uint64_t* shards;
+  uint64_t* offsets; /* of the sample, from the shard's begin */
+  uint64_t* sizes;   /* headers, data and padding of all its members */
+  uint64_t* fields;  /* how many members it has */
+  uint32_t* crc32c;  /* of these bytes */
+  uint8_t* has_crc32c;
+} dataflux_sample_columns;
+
+DATAFLUX_API void dataflux_sample_columns_init(dataflux_sample_columns* columns, size_t size);
+
+/* Where samples lie, by their numbers through all shards. DATAFLUX_OUT_OF_RANGE names the number;
+ * rows before it are filled. */
+DATAFLUX_API dataflux_status dataflux_shard_index_samples(const dataflux_shard_index* index,
+                                                          const uint64_t* numbers, size_t count,
+                                                          const dataflux_sample_columns* columns,
+                                                          dataflux_error** err);
+
+/* A member of a sample, in arrays of the caller: these 32 bytes never grow. The name is borrowed
+ * from the index. */
+typedef struct dataflux_sample_field {
+  const char* name; /* such as "jpg", of `name_size` bytes, without a NUL */
+  uint64_t name_size;
+  uint64_t offset; /* of the data */
+  uint64_t size;   /* of the data */
+} dataflux_sample_field;
+
+/* The members of a sample in the archive's order, their offsets from the shard's begin. *count is
+ * how many there are; `fields` gets those that have `room`. DATAFLUX_OUT_OF_RANGE. */
+DATAFLUX_API dataflux_status dataflux_shard_index_fields(const dataflux_shard_index* index,
+                                                         uint64_t number,
+                                                         dataflux_sample_field* fields, size_t room,
+                                                         size_t* count, dataflux_error** err);
+
+/* The numbers of the samples with a key of `key_size` bytes, ascending. *count is how many there
+ * are, maybe none; `numbers` gets those that have `room`. Once in 10^11 the key is another one,
+ * which dataflux_shard_index_split() tells. */
+DATAFLUX_API dataflux_status dataflux_shard_index_find(const dataflux_shard_index* index,
+                                                       const char* key, size_t key_size,
+                                                       uint64_t* numbers, size_t room,
+                                                       size_t* count, dataflux_error** err);
+
+/* Pushes samples into a feed of the index's bucket, as dataflux_getter_push() does requests. Each
+ * is read in the generation that was indexed, neighbours together, and compared if its shard is
+ * checksummed: then its record has DATAFLUX_RECORD_VERIFIED. A number that fails, with
+ * DATAFLUX_OUT_OF_RANGE or DATAFLUX_DATA_LOSS, fails the call; then nothing is pushed. */
+DATAFLUX_API dataflux_status dataflux_getter_push_samples(dataflux_getter* getter,
+                                                          const dataflux_shard_index* index,
+                                                          const uint64_t* numbers, size_t count,
+                                                          size_t* taken, dataflux_error** err);
+
+/* Takes the bytes of a sample apart. Every header in them is read, and compared with the index;
+ * DATAFLUX_DATA_LOSS for the bytes of another sample. The offsets of the fields are within `data`,
+ * in the archive's order. *field_count and *key_size are how many there are; `fields` and `key` get
+ * those that have room. The key is the archive's bytes, without a NUL, and need not be UTF-8. */
+DATAFLUX_API dataflux_status dataflux_shard_index_split(const dataflux_shard_index* index,
+                                                        uint64_t number, const void* data,
+                                                        size_t size, dataflux_sample_field* fields,
+                                                        size_t field_room, size_t* field_count,
+                                                        char* key, size_t key_room,
+                                                        size_t* key_size, dataflux_error** err);
+
 /* ---- Leftovers ------------------------------------------------------------------------------- */
 
 /* Leftovers of killed uploads and reads, which are billed: open uploads, temporary objects of
@@ -1320,11 +1492,11 @@ DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const ch
  *   time_ns   since 1970
  *   tag       of progress: that of the call or stream that it is of
  *   text      a log line, or why an attempt failed
- *   verb      such as "objects.get"; of progress "listing", "download", "upload" or "remove"
+ *   verb      such as "objects.get"; of progress "listing", "download", "upload", "remove", "index"
  *   bucket    and object: of what; of listings and folders `object` is the prefix
  *   attempt   of a retry: the one that failed, from 1
  *   delay_ns  of a retry: the wait before the next one
- *   done      of progress: bytes, of "listing" entries, of "remove" objects
+ *   done      of progress: bytes, of "listing" entries, of "remove" objects, of "index" shards
  *   total     of progress: how many there are in all, as far as is known; 0 = not known
  *
  * Bytes that are no UTF-8 become U+FFFD. Progress of a call comes at most every 100 ms, and at its

@@ -1,6 +1,8 @@
 #include "listing.hpp"
+#include "shard_index.hpp"
 
 #include <dataflux/download/getter.hpp>
+#include <dataflux/shard/sample_reads.hpp>
 
 #include <vector>
 
@@ -242,6 +244,29 @@ dataflux_status dataflux_getter_push_rows(dataflux_getter* getter, const uint64_
     if (!to) return to.error();
     if (rows == nullptr && count > 0) return missing("rows");
     *taken = (*to)->feed()->push_rows({rows, count});
+    return {};
+  });
+}
+
+dataflux_status dataflux_getter_push_samples(dataflux_getter* getter,
+                                             const dataflux_shard_index* index,
+                                             const uint64_t* numbers, size_t count, size_t* taken,
+                                             dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (taken == nullptr) return missing("taken");
+    *taken = 0;
+    const auto to = fed(getter);
+    if (!to) return to.error();
+    if (index == nullptr) return missing("index");
+    if (numbers == nullptr && count > 0) return missing("numbers");
+    std::vector<dataflux::get_request> all;
+    all.reserve(count);
+    for (size_t i = 0; i < count; ++i) {
+      auto one = dataflux::sample_request(index->what, numbers[i]);
+      if (!one) return std::move(one).error();
+      all.push_back(*std::move(one));
+    }
+    *taken = (*to)->feed()->push(all);
     return {};
   });
 }

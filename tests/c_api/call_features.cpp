@@ -130,6 +130,86 @@ void call_player::ask_manifest() {
   }
 }
 
+/// Null where it cannot be listed.
+dataflux_listing* call_player::listed_shards() {
+  dataflux_list_options what;
+  dataflux_list_options_init(&what, sizeof what);
+  what.bucket = "bkt";
+  what.prefix = "shards/";
+  what.timeout_ns = 100'000'000;
+  dataflux_operation* op = nullptr;
+  dataflux_listing* made = nullptr;
+  if (dataflux_list(any(clients_), &what, nullptr, 0, &op, nullptr) == DATAFLUX_OK &&
+      dataflux_operation_wait(op, -1, nullptr) == DATAFLUX_OK) {
+    dataflux_operation_take_listing(op, &made, nullptr);
+  }
+  dataflux_operation_free(op);
+  return made;
+}
+
+void call_player::index_shards() {
+  const std::string file = path("index");
+  dataflux_index_shards_options o;
+  dataflux_index_shards_options_init(&o, sizeof o);
+  o.bucket = dice_.chance(16) ? nullptr : "bkt";
+  o.path = dice_.chance(16) ? "" : file.c_str();
+  o.parallelism = static_cast<std::uint32_t>(dice_.below(3));
+  o.progress = dice_.chance(4) ? 1 : 0;
+  o.timeout_ns = timeout();
+  // That of other objects finds no shards.
+  dataflux_listing* const shards = dice_.chance(8) ? nullptr : listed_shards();
+  const dataflux_listing* const listing = shards == nullptr ? any(listings_) : shards;
+  begin([&](auto* queue, auto** out, auto** err) {
+    return dataflux_index_shards(any(clients_), odd_.of(o, dice_), listing, queue, 22, out, err);
+  });
+  dataflux_listing_free(shards);
+}
+
+void call_player::ask_shard_index() {
+  const std::string file = path("index");
+  dataflux_shard_index* made = nullptr;
+  if (none(shard_indexes_)) {
+    return given(dataflux_shard_index_open(dice_.chance(8) ? nullptr : file.c_str(), &made, err()),
+                 made, shard_indexes_);
+  }
+  const dataflux_shard_index* const index = any(shard_indexes_);
+  const std::uint64_t number = dice_.below(4);
+  std::array<std::uint64_t, 4> numbers{number, number, number, number};
+  std::array<dataflux_sample_field, 2> fields{};
+  dataflux_indexed_shard shard;
+  std::size_t count = 77;
+  std::size_t key_size = 77;
+  switch (dice_.below(6)) {
+    case 0:
+      said(dataflux_shard_index_shard(index, number, &shard, sizeof shard, err()));
+      break;
+    case 1: {
+      dataflux_sample_columns columns;
+      dataflux_sample_columns_init(&columns, sizeof columns);
+      columns.sizes = dice_.chance(4) ? nullptr : numbers.data();
+      const std::array<std::uint64_t, 2> wanted{number, dice_.below(4)};
+      said(dataflux_shard_index_samples(index, wanted.data(), 2, odd_.of(columns, dice_), err()));
+      break;
+    }
+    case 2:
+      said(
+          dataflux_shard_index_fields(index, number, fields.data(), dice_.below(3), &count, err()));
+      break;
+    case 3:
+      said(dataflux_shard_index_find(index, "a", 1, numbers.data(), dice_.below(5), &count, err()));
+      break;
+    case 4:
+      // Bytes of samples are not what getters of this file are to give.
+      said(dataflux_getter_push_samples(any(getters_), index, numbers.data(), 0, &count, err()));
+      require(count == 0);
+      break;
+    default:
+      said(dataflux_shard_index_split(index, number, put_bytes, sizeof put_bytes, fields.data(),
+                                      fields.size(), &count, memory(), 256, &key_size, err()));
+      require(count == 0 && key_size == 0);
+  }
+}
+
 void call_player::ask_changes() {
   const dataflux_changes* const changes = any(changes_);
   dataflux_changes* made = nullptr;
@@ -540,7 +620,9 @@ void call_player::ask_events() {
 }
 
 void call_player::free_feature() {
-  switch (dice_.below(8)) {
+  switch (dice_.below(9)) {
+    case 7:
+      return free_one(shard_indexes_, dataflux_shard_index_free);
     case 0:
       return free_one(listers_, dataflux_lister_free);
     case 1:
@@ -590,22 +672,45 @@ void call_player::free_features() {
   free_each(sets_, dataflux_set_free);
   free_each(readers_, dataflux_reader_free);
   free_each(writers_, dataflux_writer_free);
+  free_each(shard_indexes_, dataflux_shard_index_free);
   free_each(changes_, dataflux_changes_free);
   free_each(manifests_, dataflux_manifest_free);
   free_each(listers_, dataflux_lister_free);
 }
 
 void call_player::feature() {
-  static constexpr void (call_player::*all[])(){
-      &call_player::list_stream,   &call_player::ask_lister,    &call_player::ask_lister,
-      &call_player::save_manifest, &call_player::save_manifest, &call_player::ask_manifest,
-      &call_player::ask_manifest,  &call_player::ask_changes,   &call_player::change_object,
-      &call_player::ask_bucket,    &call_player::open_writer,   &call_player::open_writer,
-      &call_player::write,         &call_player::write,         &call_player::end_writer,
-      &call_player::open_reader,   &call_player::open_reader,   &call_player::read,
-      &call_player::read,          &call_player::save_set,      &call_player::save_set,
-      &call_player::load_set,      &call_player::ask_sets,      &call_player::copy_file,
-      &call_player::copy_folder,   &call_player::sweep,         &call_player::ask_events,
-      &call_player::ask_sampler,   &call_player::free_feature};
+  static constexpr void (call_player::*all[])(){&call_player::list_stream,
+                                                &call_player::ask_lister,
+                                                &call_player::ask_lister,
+                                                &call_player::save_manifest,
+                                                &call_player::save_manifest,
+                                                &call_player::ask_manifest,
+                                                &call_player::ask_manifest,
+                                                &call_player::ask_changes,
+                                                &call_player::change_object,
+                                                &call_player::ask_bucket,
+                                                &call_player::open_writer,
+                                                &call_player::open_writer,
+                                                &call_player::write,
+                                                &call_player::write,
+                                                &call_player::end_writer,
+                                                &call_player::open_reader,
+                                                &call_player::open_reader,
+                                                &call_player::read,
+                                                &call_player::read,
+                                                &call_player::save_set,
+                                                &call_player::save_set,
+                                                &call_player::load_set,
+                                                &call_player::ask_sets,
+                                                &call_player::copy_file,
+                                                &call_player::copy_folder,
+                                                &call_player::sweep,
+                                                &call_player::ask_events,
+                                                &call_player::ask_sampler,
+                                                &call_player::index_shards,
+                                                &call_player::index_shards,
+                                                &call_player::ask_shard_index,
+                                                &call_player::ask_shard_index,
+                                                &call_player::free_feature};
   (this->*all[dice_.below(std::size(all))])();
 }

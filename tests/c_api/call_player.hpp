@@ -184,6 +184,9 @@ class call_player {
   void save_manifest();
   void ask_manifest();
   void ask_changes();
+  dataflux_listing* listed_shards();
+  void index_shards();
+  void ask_shard_index();
   void ask_sampler();
   void change_object();
   void ask_bucket();
@@ -239,6 +242,7 @@ class call_player {
   handles<dataflux_lister> listers_{};
   handles<dataflux_manifest> manifests_{};
   handles<dataflux_changes> changes_{};
+  handles<dataflux_shard_index> shard_indexes_{};
   handles<dataflux_writer> writers_{};
   handles<dataflux_reader> readers_{};
   handles<dataflux_set> sets_{};

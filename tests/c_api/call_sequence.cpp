@@ -1,5 +1,6 @@
 #include <c_api/call_player.hpp>
 #include <c_api/call_sequence.hpp>
+#include <support/tar_bytes.hpp>
 #include <support/temporary_folder.hpp>
 
 #include <iterator>
@@ -286,6 +287,10 @@ void fill_for_calls(emulator::server& server) {
     }
     server.put("bkt", (i < 10 ? "o/00000" : "o/0000") + std::to_string(i), body);
   }
+  server.put("bkt", "shards/a.tar",
+             dataflux::test::tar_of({{.name = "a.txt", .data = "of a"},
+                                     {.name = "a.png", .data = "picture of a"},
+                                     {.name = "b.txt", .data = "of b"}}));
 }
 
 void play_calls(const std::string& endpoint, std::span<const std::byte> input) {

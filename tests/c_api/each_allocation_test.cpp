@@ -2,6 +2,7 @@
 #include <c_api/sets.hpp>
 #include <support/sanitized.hpp>
 #include <support/short_memory.hpp>
+#include <support/tar_bytes.hpp>
 #include <support/temporary_folder.hpp>
 
 #include <algorithm>
@@ -414,6 +415,73 @@ dataflux_status use_manifest(place& p, const dataflux_manifest_options& o) {
   dataflux_changed_rows rows;
   return dataflux_changes_rows(made, &rows, sizeof rows, nullptr);
 }
+// ---- Shards
+
+dataflux_status index_shards(place& p, const std::string& path) {
+  auto l = made(dataflux_list_options_init);
+  l.bucket = "bkt";
+  l.prefix = "shards/";
+  operation_ptr op;
+  CHECKED(
+      p.call([&](auto queue, auto tag,
+                 auto out) { return dataflux_list(p.client.get(), &l, queue, tag, out, nullptr); },
+             &op));
+  dataflux_listing* taken = nullptr;
+  CHECKED(dataflux_operation_take_listing(op.get(), &taken, nullptr));
+  const listing_ptr listing(taken);
+  auto o = made(dataflux_index_shards_options_init);
+  o.bucket = "bkt";
+  o.path = path.c_str();
+  CHECKED(p.call(
+      [&](auto queue, auto tag, auto out) {
+        return dataflux_index_shards(p.client.get(), &o, taken, queue, tag, out, nullptr);
+      },
+      &op));
+  const char* json = nullptr;
+  return dataflux_operation_json(op.get(), &json, nullptr);
+}
+dataflux_status read_samples(place& p, const dataflux_shard_index* index) {
+  auto o = made(dataflux_get_many_options_init);
+  o.bucket = "bkt";
+  o.feed = 1;
+  dataflux_getter* getter = nullptr;
+  const std::uint64_t mine = ++p.tag;
+  CHECKED(dataflux_get_many(p.client.get(), &o, nullptr, nullptr, 0, p.queue.get(), mine, &getter,
+                            nullptr));
+  const getter_ptr owner(getter);
+  const std::array<std::uint64_t, 2> numbers{1, 0};
+  std::size_t taken = 0;
+  const dataflux_status pushed =
+      dataflux_getter_push_samples(getter, index, numbers.data(), 2, &taken, nullptr);
+  dataflux_getter_finish(getter);
+  dataflux_status worst = DATAFLUX_OK;
+  std::size_t count = 0;
+  const dataflux_status end = p.end_of(mine, [&](const dataflux_record& r) {
+    ++count;
+    if (r.status != DATAFLUX_OK) worst = r.status;
+    const bool whole = r.size == 1024 && (r.flags & DATAFLUX_RECORD_VERIFIED) != 0;
+    if (r.status == DATAFLUX_OK && !whole) worst = wrong;
+  });
+  if (pushed != DATAFLUX_OK) return pushed;
+  if (end != DATAFLUX_OK) return end;
+  return worst == DATAFLUX_OK && count != taken ? wrong : worst;
+}
+dataflux_status use_shard_index(place& p) {
+  const std::string path = p.path("index");
+  dataflux_shard_index* opened = nullptr;
+  CHECKED(dataflux_shard_index_open(path.c_str(), &opened, nullptr));
+  const shard_index_ptr index(opened);
+  std::array<std::uint64_t, 2> found{};
+  std::size_t count = 0;
+  CHECKED(dataflux_shard_index_find(opened, "b", 1, found.data(), found.size(), &count, nullptr));
+  std::size_t key_size = 0;
+  const std::string bytes =
+      with_memory([] { return dataflux::test::tar_members({{.name = "b.txt", .data = "of b"}}); });
+  CHECKED(dataflux_shard_index_split(opened, 1, bytes.data(), bytes.size(), nullptr, 0, &count,
+                                     nullptr, 0, &key_size, nullptr));
+  return read_samples(p, opened);
+}
+
 dataflux_manifest_options object_manifest() {
   auto o = made(dataflux_manifest_options_init);
   o.bucket = "bkt";
@@ -796,6 +864,8 @@ std::vector<doing> all_of(const std::string& endpoint) {
        saved},
       {"manifest of an object", [](place& p) { return use_manifest(p, object_manifest()); }, saved},
       {"manifest_save, file", [](place& p) { return save(p, file_of(p.path("saved"))); }},
+      {"index_shards", [](place& p) { return index_shards(p, p.path("index")); }},
+      {"shard_index", use_shard_index, [](place& p) { index_shards(p, p.path("index")); }},
       {"list_sets", list_sets},
       {"remove_sets", remove_sets, sets_gone},
       {"remove_prefix", remove_prefix,
@@ -874,6 +944,9 @@ void fail_each_allocation() {
   world w(2);
   w.fill(5);
   w.server.put("bkt", "long", std::string(20'000'000, 'x'));
+  w.server.put("bkt", "shards/a.tar",
+               dataflux::test::tar_of(
+                   {{.name = "a.txt", .data = "of a"}, {.name = "b.txt", .data = "of b"}}));
   const temporary_folder folder;
   std::filesystem::create_directories(folder.path / "files" / "below");
   for (const char* name : {"files/a", "files/b", "files/below/c"}) {

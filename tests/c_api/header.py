@@ -73,8 +73,10 @@ class Header(unittest.TestCase):
     def test_options_begin_with_their_size_and_have_an_init(self):
         for struct, layout in self.written["structs"].items():
             if struct in ("dataflux_record", "dataflux_chunk", "dataflux_changed_rows",
-                          "dataflux_row"):
+                          "dataflux_row", "dataflux_shard_index_info", "dataflux_indexed_shard"):
                 continue  # filled by the library, which is told their size
+            if struct == "dataflux_sample_field":
+                continue  # which never grows
             self.assertEqual(("struct_size", "size_t"),
                              (layout["members"][0]["name"], layout["members"][0]["type"]), struct)
             init = self.written["functions"][f"{struct}_init"]
