@@ -44,6 +44,7 @@ CALLS = {
                                                          board="gs://nobody-has-it/board/"),
     "open_manifest": lambda c, folder, file: c.open_manifest(folder / "none"),
     "open_manifest of an object": lambda c, folder, file: c.open_manifest(MISSING),
+    "index_shards": lambda c, folder, file: c.index_shards(MISSING, folder / "x"),
     "list_sets": lambda c, folder, file: c.list_sets(MISSING),
     "latest_set": lambda c, folder, file: c.latest_set(MISSING),
     "keep_last_sets": lambda c, folder, file: c.keep_last_sets(MISSING, 1),
@@ -109,7 +110,7 @@ def test_a_failed_stream_leaves_no_cycle(client, tmp_path, file, use):
 
 def test_each_verb_was_tried():
     verbs = {name for name in dir(dataflux.Client) if not name.startswith("_")}
-    tried = {name.split()[0] for name in CALLS} | {"list_batches", "get_many"}
+    tried = {name.split()[0] for name in CALLS} | {"list_batches", "get_many", "get_samples"}
     # These fail by no name of an object, or make no request.
     others = {"buckets", "checkpoint_set", "close", "exists", "metrics", "prometheus",
               "remove_leftovers", "save_manifest"}

@@ -128,7 +128,7 @@ def test_numbers_are_those_of_the_listing_that_was_asked(client, listing):
     taken = cut.take([0, 9])
     assert [row.name for row in taken] == ["o/10", "o/19"] and taken.numbers.tolist() == [10, 19]
     assert [item.row for item in client.get_many(cut).items()] == list(range(10, 20))
-    with pytest.raises(IndexError, match="row 10 of a listing of 10"):
+    with pytest.raises(IndexError, match="row 10 of 10"):
         cut.take([10])
 
 

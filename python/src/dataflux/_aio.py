@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ._writer import AsyncWriter
     from ._items import Request
     from ._listing import Listing, RowFeed, Rows
+    from ._shards import AsyncGetSamples, Numbers, ShardIndex
     from ._manifest import Target
     from ._object import Place
     from ._progress import Progress
@@ -41,13 +42,14 @@ if TYPE_CHECKING:
 class AsyncClient(Core, AsyncFileVerbs, Verbs):
     """A client of Google Cloud Storage for programs with an event loop: of asyncio, of uvloop, of
     trio, and so of anyio. It has Client's methods and their arguments; each gives a coroutine, but
-    list_batches() and get_many() asynchronous iterators, and checkpoint_set() what sends nothing.
+    list_batches(), get_many() and get_samples() asynchronous iterators, and checkpoint_set() what sends
+    nothing.
 
         async with dataflux.AsyncClient() as client:
             known = await client.stat("gs://bucket/name")
 
     Nothing is begun before the coroutine is awaited, or made a task of: a bad argument is told then,
-    too. list_batches() and get_many() tell it at once. Cancelling the task cancels
+    too. list_batches(), get_many() and get_samples() tell it at once. Cancelling the task cancels
     the call. What was lent memory, such as read_into(), ends when the memory is in use no more,
     which takes milliseconds; other calls end at once.
 
@@ -157,6 +159,23 @@ class AsyncClient(Core, AsyncFileVerbs, Verbs):
 
         return AsyncGetMany(GetMany(self, requests, order=order, on_error=on_error, compose=compose,
                                     batch=batch, timeout=timeout, progress=progress))
+
+    def get_samples(self, index: ShardIndex, numbers: Numbers, *,
+                    order: Literal["asked", "ready"] = "asked",
+                    on_error: Literal["raise", "return", "omit"] = "raise",
+                    timeout: float | None = None, progress: Progress = None) -> AsyncGetSamples:
+        """Reads samples of tar shards by number, as fast as the service and this machine can.
+
+            async for sample in client.get_samples(index, dataflux.Sampler(len(index), seed=7)):
+                use(sample["__key__"], sample["jpg"])
+
+        Arguments, Raises: as of Client.get_samples(). It begins at once; an iterable of numbers must
+        not block.
+        """
+        from ._shards import AsyncGetSamples, sample_batches
+
+        return AsyncGetSamples(sample_batches(self, index, numbers, order=order, on_error=on_error,
+                                              timeout=timeout, progress=progress))
 
     def checkpoint_set(self, url: Place, *, timeout: float | None = None) -> AsyncCheckpointSet:
         """A set below a prefix, to be saved or opened. Sends nothing, and gives no coroutine.

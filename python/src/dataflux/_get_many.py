@@ -95,6 +95,7 @@ class GetMany:
     forked child it is PreconditionError; items that were taken before are good there.
     """
 
+    _verb, _unit, _shown_as = "get_many", "objects", "GetMany"
     _getter = _feed = _teller = _process = _listing = _asked = _over = None
 
     def __init__(self, client: Caller,
@@ -122,10 +123,11 @@ class GetMany:
             self._feed = requests if isinstance(requests, RowFeed) else _requests_of(requests)
             self._asked = self._feed.asked
             bucket = self._feed.bucket
-            total = len(requests) if hasattr(requests, "__len__") else None
+            total = requests.total if isinstance(requests, RowFeed) else \
+                len(requests) if hasattr(requests, "__len__") else None
             options.feed = 1
         self._total = total
-        self._teller = _progress.of(progress, "get_many", "objects", total)
+        self._teller = _progress.of(progress, self._verb, self._unit, total)
         self._ended = bucket is None  # nothing is asked for
         if bucket is not None:
             options.bucket = bucket
@@ -202,8 +204,8 @@ class GetMany:
     def _next(self, wait_ns):
         """A batch, which may be empty."""
         if self._process != _wait._process:
-            raise PreconditionError("get_many: it belongs to the process that began it, and this is "
-                                    "a forked child of it")
+            raise PreconditionError(f"{self._verb}: it belongs to the process that began it, and this "
+                                    "is a forked child of it")
         records = exporters = None
         going_on = True  # after an interrupt: nothing is lost by it
         try:
@@ -238,7 +240,7 @@ class GetMany:
                 going_on = False
             if not going_on or not isinstance(why, KeyboardInterrupt):
                 # First, for others look at it as soon as it has ended.
-                self._over = self._over or after(why, "get_many: items were lost by a "
+                self._over = self._over or after(why, f"{self._verb}: items were lost by a "
                                                  f"{type(why).__name__} that ended it: begin another one")
                 self._end()
             raise
@@ -325,7 +327,7 @@ class GetMany:
 
     def __repr__(self) -> str:
         whole = "" if self._total is None else f" of {self._total}"
-        return f"<dataflux.GetMany: {self._done}{whole} items, {'ended' if self._ended else 'under way'}>"
+        return f"<dataflux.{self._shown_as}: {self._done}{whole} items, {'ended' if self._ended else 'under way'}>"
 
     def __enter__(self) -> GetMany:
         return self

@@ -416,7 +416,7 @@ class Listing(_Chosen, Sequence["Row"]):
                         "save it by client.save_manifest(), and open that in each, or pickle rows")
 
 
-def numbers_of(rows, size):
+def numbers_of(rows, size, argument="rows", what="row"):
     """An array("Q") of numbers below `size`."""
     try:
         view = memoryview(rows)
@@ -427,12 +427,12 @@ def numbers_of(rows, size):
         numbers.frombytes(view.cast("B"))
     else:
         if isinstance(rows, (str, bytes)) or not hasattr(rows, "__iter__"):
-            raise TypeError("rows: numbers of rows are needed, as a sequence or as an array of "
+            raise TypeError(f"{argument}: numbers of {what}s are needed, as a sequence or as an array of "
                             f"uint64, and not a {type(rows).__name__}")
         as_list = getattr(rows, "tolist", None)  # an array of another type, such as int64
-        numbers = array("Q", [count_of(each, "rows") for each in (as_list() if as_list else rows)])
+        numbers = array("Q", [count_of(each, argument) for each in (as_list() if as_list else rows)])
     if numbers and max(numbers) >= size:
-        raise IndexError(f"rows: row {max(numbers)} of a listing of {size}")
+        raise IndexError(f"{argument}: {what} {max(numbers)} of {size}")
     return numbers
 
 
@@ -513,22 +513,30 @@ class RowFeed:
     One get_many() takes from it.
     """
 
+    total: int | None = None  # how many there are, where it is known
+
     def __init__(self, listing: Listing, stretches: Iterable[array[int]]) -> None:
         self._listing = listing
+        self._begin(listing.bucket, stretches)
+
+    def _begin(self, bucket, stretches):
         self._from: Iterator[array[int]] = iter(stretches)
         self._rows = array("Q")
         self._at = 0
-        self.bucket = listing.bucket.encode()
+        self.bucket = bucket.encode()
         self.asked: dict[int, int] = {}
         self.pushed = 0
         self.ended = False
 
     def __repr__(self) -> str:
-        return f"<dataflux.RowFeed of gs://{self._listing.bucket}: {self.pushed} rows so far>"
+        return f"<dataflux.RowFeed of gs://{self.bucket.decode()}: {self.pushed} rows so far>"
 
     @property
     def _handle(self):
         return self._listing._handle
+
+    def _push(self, getter, *rows):
+        return library.getter_push_rows(getter, *rows)
 
     def push(self, getter, most):
         """Pushes some of at most so many. Gives whether more could follow now."""
@@ -542,10 +550,11 @@ class RowFeed:
         if some:
             taken, error = Size(), ErrorHandle()
             begin = self._rows.buffer_info()[0] + 8 * self._at
-            checked(library.getter_push_rows(getter, begin, some, byref(taken), byref(error)), error)
+            # First, for another thread may have the items before this one goes on.
+            self.asked.update(zip(range(self.pushed, self.pushed + some),
+                                  self._rows[self._at:self._at + some]))
+            checked(self._push(getter, begin, some, byref(taken), byref(error)), error)
             count = taken.value
-            self.asked.update(zip(range(self.pushed, self.pushed + count),
-                                  self._rows[self._at:self._at + count]))
             self.pushed += count
             self._at += count
             return count == some and most > some

@@ -34,7 +34,7 @@ _take_changes = taker("changes", ChangesHandle)
 _ALL = 2**64 - 1
 
 
-def _whole(listing, argument):
+def whole_listing(listing, argument):
     """The library's handle of a listing that has all its rows."""
     if not isinstance(listing, Listing):
         raise TypeError(f"{argument}: a Listing is needed, and not a {type(listing).__name__}")
@@ -178,7 +178,7 @@ def compare(before: Listing, after: Listing) -> Changes:
     Raises: ValueError for slices and filtered listings, for listings of two buckets, and where one
     has all generations and the other has not.
     """
-    first, second = _whole(before, "before"), _whole(after, "after")
+    first, second = whole_listing(before, "before"), whole_listing(after, "after")
     if before.bucket != after.bucket:
         raise ValueError(f"after: a listing of gs://{before.bucket} is needed, like `before`, and "
                          f"this is of gs://{after.bucket}")
@@ -354,7 +354,7 @@ class ManifestVerbs:
         Raises: ValueError for a slice, a filtered listing, one with a delimiter, or one of which
         something is missing; Error for what fails in the service or the file system.
         """
-        whole = _whole(listing, "listing")
+        whole = whole_listing(listing, "listing")
         options, is_object = _manifest_options(target, timeout)
         return self._run(Call(
             lambda client, queue, tag, out, err:

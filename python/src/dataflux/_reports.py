@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ._place import place_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
-    from typing import Any, Tuple
+    from typing import Any, Dict, Tuple
 
     from ._errors import Error
     from ._object import Object
@@ -190,3 +192,93 @@ class RestoredObjects(Report):
     restored: int
     skipped: int
     failed: int
+
+
+class ShardCounts(Report):
+    """What indexing has met in shards, and which members are in no sample: numbers.
+
+    concatenated: archives behind the first one; trailing: shards with other bytes behind the end.
+    damaged: shards that end where they are damaged; missing_ends: those without blocks of zeros there.
+    bytes_behind: not read, from such a place on.
+    hard_links, symlinks, directories, devices, other: members that have no data of their own.
+    hidden: members called "__name__", or below one; no_field: those without a dot in the last part of
+        the name, or with nothing before it; repeated: those left out by repeated="keep_first".
+    """
+
+    __slots__ = ()
+    concatenated: int
+    trailing: int
+    damaged: int
+    missing_ends: int
+    bytes_behind: int
+    hard_links: int
+    symlinks: int
+    directories: int
+    devices: int
+    other: int
+    hidden: int
+    no_field: int
+    repeated: int
+
+
+SHARD_COUNTS = ("concatenated", "trailing", "damaged", "missing_ends", "bytes_behind", "hard_links",
+                "symlinks", "directories", "devices", "other", "hidden", "no_field", "repeated")
+
+
+class IndexedShards(ShardCounts):
+    """What index_shards() has found; and the counts of ShardCounts, over all shards.
+
+    shards, samples, members: how many.
+    checksummed: shards whose samples have checksums, which together agree with the service's.
+    bytes: of all shards; bytes_read: of them.
+    """
+
+    __slots__ = ("shards", "samples", "members", "checksummed", "bytes", "bytes_read", *SHARD_COUNTS)
+    shards: int
+    samples: int
+    members: int
+    checksummed: int
+    bytes: int
+    bytes_read: int
+
+
+class IndexedShard(ShardCounts):
+    """A shard as it was indexed; and the counts of ShardCounts.
+
+    bucket, name, size, generation, crc32c: of the object; crc32c is None where the service gave none.
+    first_sample: the number of its first one; samples: how many it has.
+    checksummed: they have checksums.
+    """
+
+    __slots__ = ("bucket", "name", "size", "generation", "crc32c", "first_sample", "samples",
+                 "checksummed", *SHARD_COUNTS)
+    bucket: str
+    name: str
+    size: int
+    generation: int
+    crc32c: int | None
+    first_sample: int
+    samples: int
+    checksummed: bool
+
+    def _place(self, argument):
+        return place_of(self, argument)
+
+
+class IndexedSample(Report):
+    """Where a sample lies.
+
+    shard: the number of its shard.
+    offset, size: of its bytes in the shard, from its first header to the padding of its last member.
+    crc32c: of these bytes; None where the shard is not checksummed.
+    fields: a dict: of each field the offset of its data in the shard, and their size.
+    """
+
+    __slots__ = ("shard", "offset", "size", "crc32c", "fields")
+    shard: int
+    offset: int
+    size: int
+    crc32c: int | None
+    fields: Dict[str, Tuple[int, int]]
+
+    __hash__ = None  # type: ignore[assignment]  # as of what has a dict

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
-def _path_of(value, argument="path"):
+def path_of(value, argument="path"):
     """A path here, as the bytes that the system has."""
     try:
         path = os.fsencode(value)
@@ -44,7 +44,7 @@ def _path_of(value, argument="path"):
     return path
 
 
-def _wanted(progress):
+def wanted(progress):
     return 0 if progress is None or progress is False else 1
 
 
@@ -101,10 +101,10 @@ def _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_fail
     bucket, prefix = prefix_place(url)
     one_of(on_error, "on_error", ("raise", "return"))
     return struct(
-        "folder_options", path=_path_of(path), bucket=bucket, prefix=prefix,
+        "folder_options", path=path_of(path), bucket=bucket, prefix=prefix,
         max_failures=count_of(max_failures, "max_failures", 1), timeout_ns=nanoseconds(timeout),
         resume=flag_of(resume, "resume"), dry_run=flag_of(dry_run, "dry_run"),
-        delete_extra=flag_of(delete_extra, "delete_extra"), progress=_wanted(progress))
+        delete_extra=flag_of(delete_extra, "delete_extra"), progress=wanted(progress))
 
 
 class TransferVerbs:
@@ -142,9 +142,9 @@ class TransferVerbs:
         """
         taken(how, "upload", ATTRIBUTES, CONDITIONS[:1])
         bucket, name, _ = object_place(url)
-        options = struct("upload_file_options", bucket=bucket, object=name, path=_path_of(path),
+        options = struct("upload_file_options", bucket=bucket, object=name, path=path_of(path),
                          timeout_ns=nanoseconds(timeout), resume=flag_of(resume, "resume"),
-                         progress=_wanted(progress))
+                         progress=wanted(progress))
         beside = attributes(**how)
         when = conditions(how)
         options.kept = beside, when
@@ -177,13 +177,13 @@ class TransferVerbs:
         """
         bucket, name, of_place = object_place(url)
         options = struct(
-            "download_file_options", bucket=bucket, object=name, path=_path_of(path),
+            "download_file_options", bucket=bucket, object=name, path=path_of(path),
             generation=count_of(generation, "generation") or of_place,
             offset=count_of(offset, "offset"),
             length=None if length is None else count_of(length, "length", 1),
             timeout_ns=nanoseconds(timeout), resume=flag_of(resume, "resume"),
             no_flush=not flag_of(flush, "flush"),
-            progress=_wanted(progress))
+            progress=wanted(progress))
         return self._run(Call(calling("download_file", byref(options)), _downloaded), progress=progress,
                          told=("download", bucket.decode(), name.decode()))
 
@@ -278,7 +278,7 @@ class TransferVerbs:
             older_than_ns=nanoseconds(older_than, "older_than"),
             max_failures=count_of(max_failures, "max_failures", 1),
             timeout_ns=nanoseconds(timeout), for_good=flag_of(for_good, "for_good"),
-            dry_run=flag_of(dry_run, "dry_run"), progress=_wanted(progress))
+            dry_run=flag_of(dry_run, "dry_run"), progress=wanted(progress))
         call = Call(calling("remove_prefix", byref(options)),
                     _report_of(RemovedObjects, bucket.decode(), on_error))
         return self._run(call, progress=progress, told=("remove", bucket.decode(), prefix.decode()))

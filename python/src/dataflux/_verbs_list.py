@@ -6,7 +6,7 @@ import _thread
 
 from . import _abi, _wait
 from ._batches import Batches
-from ._calls import FLAGS, STATUS, Call, checked, failure, json_of, taker
+from ._calls import FLAGS, STATUS, Call, calling, checked, failure, json_of, taker
 from ._columns import ListingHandle, Table
 from ._errors import PreconditionError, after
 from ._handles import ErrorHandle, handle
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 ListerHandle = handle("lister")
 _take_listing = taker("listing", ListingHandle)
+# Of the arguments of list().
+_DEFAULTS = {**dict.fromkeys(("start", "end", "delimiter", "glob", "suffix", "regex", "max_size", "timeout")),
+             **dict.fromkeys(("min_size", "parallelism", "max_calls", "memory_cap"), 0),
+             **dict.fromkeys(("directories", "composites", "versions"), False),
+             "storage_classes": (), "on_error": "raise"}
 
 
 def _classes(given):
@@ -73,6 +78,12 @@ def list_options(place, given):
         made.kept = classes
         made.storage_classes, made.storage_class_count = addressof(classes), len(classes)
     return made
+
+
+def listing_of(place, **given):
+    """For `begin`: lists what a prefix has, by arguments of list()."""
+    options = list_options(place, {**_DEFAULTS, **given})
+    return calling("list", byref(options))
 
 
 def _closed():
