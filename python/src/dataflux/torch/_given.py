@@ -12,19 +12,21 @@ from .._listing import Listing, Rows
 from .._manifest import Manifest
 from .._pairing import PairedRows
 from .._place import object_place, one_of, prefix_place, url_of, with_both_slashes
+from .._shards import ShardIndex
 from . import _named, _pairs
 from ._ranks import distributed
 from ._source import Folder, Listed, Source, digest_of
+from ._tars import Tars
 
 
-def source_of(client: Client, url: Any, manifest: Any, names: Any, pairs: Any, unpaired: str,
+def source_of(client: Client, url: Any, manifest: Any, names: Any, pairs: Any, shards: Any, unpaired: str,
               filters: dict[str, Any], rank: int, world_size: int) -> Source:
-    """What a dataset was told: one of the four, but pairs may be of manifests. Rank 0 lists and pairs for
-    all, where torch.distributed joins them."""
+    """What a dataset was told: one of the five, but pairs may be of manifests. Rank 0 lists, pairs and
+    indexes for all, where torch.distributed joins them."""
     given = [name for name, value in (("url", url), ("manifest", manifest), ("names", names),
-                                      ("pairs", pairs)) if value is not None]
+                                      ("pairs", pairs), ("shards", shards)) if value is not None]
     if len(given) != 1 and given != ["manifest", "pairs"]:
-        raise TypeError("url, manifest, names, pairs: give one of them, or pairs with a manifest that has both "
+        raise TypeError("url, manifest, names, pairs, shards: give one of them, or pairs with a manifest that has both "
                         f"sides; here {' and '.join(given) or 'none'} {'were' if given[1:] else 'was'} given")
     if one_of(unpaired, "unpaired", ("refuse", "omit")) != "refuse" and pairs is None:
         raise ValueError("unpaired: it goes with pairs alone")
@@ -32,6 +34,9 @@ def source_of(client: Client, url: Any, manifest: Any, names: Any, pairs: Any, u
     if pairs is not None:
         _no(filters)
         return _of_pairs(client, pairs, unpaired, manifest, folder, rank, world_size)
+    if shards is not None:
+        _no(filters)
+        return _of_shards(client, _several(shards, "shards"), folder, rank, world_size)
     value = next(value for value in (url, manifest, names) if value is not None)
     several = _several(value, given[0]) if names is None else [names]
     if any(map(_are_rows, several)):
@@ -57,6 +62,40 @@ def source_of(client: Client, url: Any, manifest: Any, names: Any, pairs: Any, u
     return Source(list(parts), list(sizes), folder, _told(several[0], parts))
 
 
+def _of_shards(client, several, folder, rank, world_size):
+    """Of indexes, and of what is indexed here: prefixes and listings of shards."""
+    known = {number: _index_of(each) for number, each in enumerate(several)}
+    missing = [number for number, index in known.items() if index is None]
+
+    def indexed():
+        paths = []
+        for number in missing:
+            paths.append(os.path.join(folder.path, f"shards-{number}"))
+            client.index_shards(several[number], paths[-1])
+        return paths
+
+    if missing:
+        for number, path in zip(missing, _once(indexed, folder, rank, world_size)):
+            known[number] = ShardIndex.open(path)
+    indexes = list(known.values())
+    for each, index in zip(several, indexes):
+        if not len(index):
+            raise NotFoundError(f"shards: {each} has no sample", bucket=index.bucket)
+    parts = [Tars.of(index) for index in indexes]
+    if len({(part.bucket, part.digest) for part in parts}) < len(parts):
+        raise ValueError("shards: the same index was given twice, and its samples would come twice")
+    return Source(parts, list(map(len, indexes)), folder, _told(several[0], parts))
+
+
+def _index_of(shards):
+    """That of a path, or one that is open; None for what is to be indexed."""
+    if isinstance(shards, ShardIndex):
+        return shards
+    if isinstance(shards, (str, os.PathLike)) and "://" not in os.fspath(shards):
+        return ShardIndex.open(shards)
+    return None
+
+
 def _no(filters):
     for name in filters:
         raise ValueError(f"{name}: it goes with a url alone, whose listing it narrows; a Listing is narrowed by "
@@ -73,6 +112,8 @@ def _told(first, parts):
         told = os.fspath(first)
     elif isinstance(first, tuple):
         told = url_of(*first)
+    elif isinstance(first, ShardIndex):
+        told = f"shards of gs://{first.bucket}"
     elif _are_rows(first):
         told = f"a listing of gs://{parts[0].bucket}"
     else:

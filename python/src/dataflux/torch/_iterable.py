@@ -51,6 +51,10 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         pairs: instead, two of ("gs://bucket/prefix", "suffix"). Objects whose names have the same
             between prefix and suffix are one sample, and row and decode get tuples of two. Both prefixes
             are listed; with `manifest`, which may be a list of two, that is where they are looked up.
+        shards: instead, samples of tar shards: the path of an index that Client.index_shards() made, or a
+            ShardIndex; or "gs://bucket/prefix" or a Listing of shards, which are indexed first; or a list of
+            those. A sample is a dict: "__key__", "__url__", and of each field its bytes. `decode` is given
+            that, with memoryviews, and the shard's Row.
         unpaired: of an object without a partner: "refuse" it by a NotFoundError that names it, or
             "omit" it and count it (`unpaired`). With `pairs` alone.
         batch_size: that of the DataLoader; None = the samples of a batch depend on the number of
@@ -83,7 +87,7 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
     """
 
     def __init__(self, url: Any = None, *, manifest: Any = None, names: Sequence[Any] | None = None,
-                 pairs: Any = None, unpaired: str = "refuse", batch_size: int | None = None,
+                 pairs: Any = None, shards: Any = None, unpaired: str = "refuse", batch_size: int | None = None,
                  decode: Decode = as_bytes, seed: int = 0, shuffle: str = "full",
                  block: int | None = None, window: int | None = None, equalize: str = "drop",
                  rank: int | None = None, world_size: int | None = None, epoch: int = 0,
@@ -100,8 +104,8 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         epoch, consumed = count_of(epoch, "epoch"), count_of(consumed, "consumed")
         Order(0, self._how, epoch, 0, self._rank, self._world_size, equalize)  # for its checks
         self._client = given_client(client) or Client()
-        self._source = source_of(self._client, url, manifest, names, pairs, unpaired, filters, self._rank,
-                                 self._world_size)
+        self._source = source_of(self._client, url, manifest, names, pairs, shards, unpaired, filters,
+                                 self._rank, self._world_size)
         if equalize == "drop" and 0 < len(self._source) < self._world_size:
             warnings.warn(f"{len(self._source)} objects for {self._world_size} ranks: with equalize=\"drop\" no rank "
                           "has any of them, and an epoch is empty; equalize=\"pad\" gives some to several ranks",

@@ -40,7 +40,7 @@ class MapDataset(Objects, Dataset):  # type: ignore[misc]
     """
 
     def __init__(self, url: Any = None, *, manifest: Any = None, names: Sequence[Any] | None = None,
-                 pairs: Any = None, unpaired: str = "refuse", decode: Decode = as_bytes,
+                 pairs: Any = None, shards: Any = None, unpaired: str = "refuse", decode: Decode = as_bytes,
                  on_error: str = "raise", overwritten: str = "raise", min_size: int = 0,
                  max_size: int | None = None, wrong_size: str = "omit", suffix: str | None = None,
                  client: Client | None = None) -> None:
@@ -48,7 +48,7 @@ class MapDataset(Objects, Dataset):  # type: ignore[misc]
         self._maker = Maker(decode, on_error, overwritten, sizes)
         self._client = given_client(client) or Client()
         self._own: tuple[int, Client] | None = None
-        self._source = source_of(self._client, url, manifest, names, pairs, unpaired, filters,
+        self._source = source_of(self._client, url, manifest, names, pairs, shards, unpaired, filters,
                                  *ranks(None, None))
         self._shared = self._maker.shared = Shared(self._source.path)
 

@@ -15,7 +15,8 @@ from ._share import memory_of
 from ._shared import Shared
 from ._sizes import Sizes
 
-Decode = Callable[[Any, Any], Any]  # (memoryview, Row) -> sample; of pairs, two tuples of two
+# (memoryview, Row) -> sample; of pairs, two tuples of two; of a sample of a shard, (dict, Row of the shard)
+Decode = Callable[[Any, Any], Any]
 ON_ERROR = ("raise", "return", "skip")
 
 
@@ -26,14 +27,28 @@ class DecodeError(Error):
     """
 
 
-def as_bytes(data: memoryview, row: Row) -> bytes:
-    """The bytes of the object, copied: what a dataset gives unless it is told otherwise."""
-    return bytes(data)
+def as_bytes(data: Any, row: Row) -> Any:
+    """The bytes of the object, copied: what a dataset gives unless it is told otherwise. Of a sample of a
+    shard a dict, with a copy of each field."""
+    return _of_fields(as_bytes, data) if isinstance(data, dict) else bytes(data)
 
 
-def tensor(data: memoryview, row: Row) -> torch.Tensor:
+def _of_fields(decode, data):
+    return {name: decode(value, None) if isinstance(value, memoryview) else value for name, value in data.items()}
+
+
+def _size_of(data):
+    """Bytes of an object, or of all fields of a sample."""
+    if not isinstance(data, dict):
+        return len(data)
+    return sum(len(value) for value in data.values() if isinstance(value, memoryview))
+
+
+def tensor(data: Any, row: Row) -> Any:
     """The bytes of the object as a tensor of uint8, on the memory that they have come into. From a
-    worker it goes through shared memory."""
+    worker it goes through shared memory. Of a sample of a shard a dict, with a tensor for each field."""
+    if isinstance(data, dict):
+        return _of_fields(tensor, data)
     if not data:
         return torch.empty(0, dtype=torch.uint8, device="cpu")
     return torch.frombuffer(data, dtype=torch.uint8)
@@ -125,12 +140,13 @@ class Maker:
             data, generation, crc32c = item.data, item.generation, item.crc32c
         if self.sizes:
             bucket, name, _ = part.place(row)
-            error = self.sizes.error(bucket, name, len(data))
+            error = self.sizes.error(bucket, name, _size_of(data))
             if error is not None:
                 raise again(error)
         if self.decode is as_bytes or self.decode is tensor:
             return data, None
-        return data, part.row(row, len(data), generation, crc32c)
+        known = getattr(item, "known", None)
+        return data, part.row(row, len(data), generation, crc32c) if known is None else known
 
     def _too_large(self, client, part, row, error):
         """Of an object that memory for reads ahead has no room for."""

@@ -1,0 +1,143 @@
+"""Datasets of tar shards: the samples of an index, in the order of a sampler, whatever reads them."""
+
+import io
+import pickle
+import tarfile
+
+import pytest
+import torch
+from torch.utils.data import DataLoader
+
+import dataflux
+from dataflux.torch import IterableDataset, MapDataset, tensor
+
+SHARDS, SAMPLES = 7, 40
+COUNT = SHARDS * SAMPLES
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
+
+
+def tar_of(shard, salt=b""):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for sample in range(SAMPLES):
+            number = shard * SAMPLES + sample
+            for field, content in (("cls", b"%d" % number), ("jpg", salt + bytes([number % 256]) * (700 + number))):
+                info = tarfile.TarInfo(f"{number:06}.{field}")
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+    return out.getvalue()
+
+
+def number(sample, row):
+    """The sample is whole, and the row is its shard's."""
+    found = int(bytes(sample["cls"]))
+    assert sample["__key__"] == f"{found:06}"
+    assert bytes(sample["jpg"]) == bytes([found % 256]) * (700 + found)
+    assert sample["__url__"] == row.url and row.name == f"t/{found // SAMPLES}.tar"
+    return found
+
+
+@pytest.fixture
+def options(emulator):
+    return dataflux.Client(**emulator.options)
+
+
+@pytest.fixture
+def index(client, bucket, tmp_path):
+    for shard in range(SHARDS):
+        client.put(bucket(f"t/{shard}.tar"), tar_of(shard))
+    path = str(tmp_path / "train.dfx")
+    client.index_shards(bucket("t/"), path)
+    return path
+
+
+def loaded(dataset, batch_size=8, workers=0, **more):
+    return [batch.tolist() for batch in DataLoader(dataset, batch_size=batch_size, num_workers=workers, **more)]
+
+
+@pytest.mark.parametrize("shuffle", [{}, {"shuffle": "window", "block": 5, "window": 3}, {"shuffle": "none"}])
+def test_an_epoch_is_the_order_of_a_sampler(index, options, shuffle):
+    dataset = IterableDataset(shards=index, batch_size=8, decode=number, seed=3, client=options, **shuffle)
+    assert len(dataset) == dataset.count == COUNT
+    dataset.set_epoch(2)
+    assert list(dataset) == list(dataflux.Sampler(COUNT, seed=3, epoch=2, **shuffle))
+    assert dataset.row(41).name == "t/1.tar"
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_batches_are_the_same_for_any_number_of_workers(index, options, start):
+    dataset = IterableDataset(shards=index, batch_size=8, decode=number, client=options)
+    expected = loaded(dataset)
+    assert sorted(sum(expected, [])) == list(range(COUNT))
+    for workers in (1, 3) if start == "fork" else (2,):
+        assert loaded(dataset, 8, workers, multiprocessing_context=start) == expected
+
+
+def test_other_ranks_and_workers_go_on_exactly(index, options):
+    how = {"shards": index, "batch_size": 8, "decode": number, "seed": 5, "client": options}
+    seen, states = [], []
+    for rank in range(2):
+        dataset = IterableDataset(rank=rank, world_size=2, **how)
+        passing = iter(dataset)
+        seen += [next(passing) for _ in range(32)]
+        states.append(dataset.state_dict())
+    for rank in range(3):
+        dataset = IterableDataset(rank=rank, world_size=3, **how)
+        dataset.load_state_dict(states)
+        seen += sum(loaded(dataset, 8, rank), [])
+    assert len(seen) == len(set(seen)) and len(seen) >= COUNT - 2
+
+
+def test_a_sample_is_a_dict_of_its_fields(index, options):
+    plain = list(IterableDataset(shards=index, shuffle="none", client=options))
+    assert [sample["cls"] for sample in plain] == [b"%d" % each for each in range(COUNT)]
+    assert set(plain[0]) == {"__key__", "__url__", "cls", "jpg"}
+    tensors = next(iter(IterableDataset(shards=index, shuffle="none", decode=tensor, client=options)))
+    assert tensors["jpg"].dtype == torch.uint8 and tensors["jpg"].tolist() == [0] * 700
+    batch = next(iter(DataLoader(MapDataset(shards=index, client=options), batch_size=4)))
+    assert batch["cls"] == [b"0", b"1", b"2", b"3"]
+    dataset = MapDataset(shards=[index], decode=number, client=options)
+    assert dataset.__getitems__([279, 0, 41, 41]) == [279, 0, 41, 41]
+
+
+def test_prefixes_and_listings_are_indexed_first(index, options, client, bucket):
+    client.put(bucket("u/0.tar"), tar_of(7))
+    for shards in (bucket("t/"), [bucket("t/"), bucket("u/")], client.list(bucket("t/")),
+                   dataflux.ShardIndex.open(index)):
+        dataset = MapDataset(shards=shards, client=options)
+        count = COUNT + SAMPLES if isinstance(shards, list) else COUNT
+        assert len(dataset) == count and dataset[count - 1]["cls"] == b"%d" % (count - 1)
+    with pytest.raises(ValueError, match="twice"):
+        MapDataset(shards=[index, index], client=options)
+    with pytest.raises(dataflux.NotFoundError):
+        MapDataset(shards=bucket("none/"), client=options)
+    with pytest.raises(TypeError, match="shards"):
+        MapDataset(bucket("t/"), shards=index, client=options)
+    with pytest.raises(ValueError, match="suffix"):
+        MapDataset(shards=index, suffix=".tar", client=options)
+
+
+@pytest.mark.parametrize("kind", [IterableDataset, MapDataset])
+def test_a_shard_that_was_written_anew_fails_its_samples(index, options, client, bucket, kind):
+    client.put(bucket("t/2.tar"), tar_of(2, b"x"))
+    how = {"shards": index, "decode": number, "client": options}
+    with pytest.raises(dataflux.NotFoundError, match="t/2.tar"):
+        list(kind(**how, **({"shuffle": "none"} if kind is IterableDataset else {})))
+    told = kind(**how, on_error="return")
+    samples = list(told) if kind is IterableDataset else told.__getitems__(range(COUNT))
+    failed = [sample for sample in samples if isinstance(sample, dataflux.Error)]
+    assert len(failed) == SAMPLES and all(each.object == "t/2.tar" for each in failed)
+    dataset = kind(**how, on_error="skip")
+    samples = list(dataset) if kind is IterableDataset else dataset.__getitems__(range(COUNT))
+    assert len(samples) == COUNT and dataset.skipped == SAMPLES
+
+
+def test_an_index_that_was_made_again_is_another_one(index, options, client, bucket):
+    dataset = IterableDataset(shards=index, decode=number, client=options)
+    state, kept = dataset.state_dict(consumed=8), pickle.dumps(dataset)
+    client.put(bucket("t/0.tar"), tar_of(0))
+    client.index_shards(bucket("t/"), index)
+    with pytest.raises(ValueError, match="digest"):
+        IterableDataset(shards=index, decode=number, client=options).load_state_dict(state)
+    with pytest.raises(dataflux.PreconditionError, match="another index"):
+        list(pickle.loads(kept))
