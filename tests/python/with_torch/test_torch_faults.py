@@ -10,6 +10,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy.random  # noqa: F401, torch's workers do, and Python 3.11 may fail to in a forked child
 import pytest
 import torch
 from torch.utils.data import DataLoader
