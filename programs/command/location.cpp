@@ -107,8 +107,11 @@ std::string last_component(std::string_view name) {
 }
 
 std::string shown_url(std::string_view bucket, std::string_view name) {
-  std::string out{"gs://"};
-  out.append(bucket).append("/");
+  return std::string{"gs://"}.append(bucket).append("/").append(shown_name(name));
+}
+
+std::string shown_name(std::string_view name) {
+  std::string out;
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte != 0x7f) {

@@ -49,7 +49,9 @@ std::string folder_prefix(std::string_view name);
 /// What stands behind the last '/', one at the very end aside; empty for "", "/", "." and "..".
 std::string last_component(std::string_view name);
 
-/// "gs://bucket/name" with control characters escaped, for people's eyes.
+/// A name with control characters escaped, for people's eyes.
+std::string shown_name(std::string_view name);
+/// The same of "gs://bucket/name".
 std::string shown_url(std::string_view bucket, std::string_view name);
 
 }  // namespace cli

@@ -121,8 +121,7 @@ result<void> show_samples(const shard_index& of) {
                 shown_url(bucket, shard->object.name).c_str(), sample->offset, sample->size);
     for (std::size_t k = 0; k < sample->members; ++k) {
       const auto member = sample->member(k);
-      std::printf(" %.*s:%" PRIu64, static_cast<int>(member.field.size()), member.field.data(),
-                  member.size);
+      std::printf(" %s:%" PRIu64, shown_name(member.field).c_str(), member.size);
     }
     std::printf("\n");
   }
@@ -197,10 +196,9 @@ result<void> get(const session& with, const shards_options& options) {
   for (const auto& field : parts->fields) {
     if (options.field == field.name) return put_out(field.bytes);
     if (options.field.empty()) {
-      std::printf("%-10zu %.*s\n", field.bytes.size(), static_cast<int>(field.name.size()),
-                  field.name.data());
+      std::printf("%-10zu %s\n", field.bytes.size(), shown_name(field.name).c_str());
     }
-    fields.append(fields.empty() ? "" : ", ").append(field.name);
+    fields.append(fields.empty() ? "" : ", ").append(shown_name(field.name));
   }
   if (options.field.empty()) return {};
   return error(errc::not_found, "the sample '" + options.key + "' has no field '" + options.field +

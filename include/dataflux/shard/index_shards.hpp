@@ -20,7 +20,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 struct index_shards_request {
   std::string bucket{};
   /// The shards in the order in which their samples are numbered: rows of a listing, in whose
-  /// generations they are read.
+  /// generations they are read. A row without one is invalid_argument.
   object_columns shards{};
   /// The index, a file. It appears whole, and replaces what is there.
   std::string path{};
@@ -57,12 +57,14 @@ struct index_shards_summary {
 /// are read at the same time. The index is written in their order, piece by piece.
 ///
 ///     auto shards = fast_list(store, {.bucket = "data", .prefix = "train/"}).value();
-///     index_shards(context, {.bucket = "data", .shards = shards.objects, .path = "train.dfx"});
+///     index_shards(context, {.bucket = "data",
+///                            .shards = std::move(shards.objects),
+///                            .path = "train.dfx"}).value();
 ///     auto index = shard_index::open("train.dfx").value();
 ///
 /// Integrity: each shard is read in the listed generation. Where all of its bytes were read they
-/// are compared with its CRC32C, and its samples get checksums, which together are that one. Where
-/// large data were skipped nothing was compared; index_shards_summary::checksummed tells.
+/// are compared with its CRC32C, and its samples get checksums of the same bytes. Where large data
+/// were skipped nothing was compared; index_shards_summary::checksummed tells.
 ///
 /// Errors: those of the first shard that fails, with its name. data_loss: damage, or bytes without
 /// the checksum that the service has. failed_precondition: what the rules do not allow.
@@ -77,8 +79,8 @@ struct index_shards_summary {
 /// virtual_scheduler.
 ///
 /// Cost: a request for each 8 MiB that are read, and one for each large member that is skipped.
-/// Memory: what is being read, up to the context's memory_cap, or 1 MiB a shard; and the places of
-/// samples in shards that wait for those before them, up to 256 MiB and one shard.
+/// Memory: what is being read, up to the context's memory_cap, or 1 MiB a shard; the places of
+/// samples in these shards; and those in shards that wait for one before them, some 256 MiB.
 void start_index_shards(const transfer_context& context, index_shards_request request,
                         object_store::completion<index_shards_summary> done);
 

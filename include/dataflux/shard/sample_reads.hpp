@@ -33,7 +33,8 @@ result<get_request> sample_request(const shard_index& index, std::uint64_t sampl
 
 /// The request for the data of one member alone: a field. It has no checksum.
 ///
-/// Errors: those of shard_index::sample(); out_of_range for a member that it lacks.
+/// Errors: those of shard_index::sample(); out_of_range for a member that it lacks,
+/// and for one without a byte, of which there is nothing to read.
 result<get_request> member_request(const shard_index& index, std::uint64_t sample,
                                    std::size_t member);
 

@@ -34,7 +34,7 @@ struct shard_index_description {
   std::string bucket{};
   /// When indexing began.
   timestamp taken{};
-  /// The rules by which members became samples, and the listing's filters: names and values.
+  /// The rules by which members became samples: names and values.
   std::vector<std::pair<std::string, std::string>> options{};
 
   bool operator==(const shard_index_description&) const = default;
@@ -45,7 +45,7 @@ struct indexed_shard {
   object_row object{};
   std::uint64_t first_sample{0};
   std::uint64_t samples{0};
-  /// Its samples have checksums, which together are the shard's.
+  /// All of its bytes were read and compared, and its samples have checksums.
   bool checksummed{false};
   /// What indexing has met and left out.
   shard_counts counts{};

@@ -6,6 +6,8 @@
 #include <support/catch.hpp>
 #include <unit/shard/shards_fixture.hpp>
 
+#include <sys/stat.h>
+
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -125,15 +127,45 @@ TEST_CASE("index_shards: a stop, the time, no bucket, no folder", "[shard]") {
   std::stop_source stop;
   stopped.limits.stop = stop.get_token();
   stopped.parallelism = 2;
-  stopped.progress = [&](std::uint64_t, std::uint64_t) { stop.request_stop(); };
-  CHECK(w.make(std::move(stopped)).error().code() == errc::cancelled);
+  int reads_until = 10;
+  w.store.set_faults([&](store_verb, std::string_view, std::uint64_t) {
+    if (--reads_until == 0) stop.request_stop();
+    return std::optional<dataflux::injected_fault>{};
+  });
+  const auto cancelled = w.make(std::move(stopped));
+  REQUIRE_FALSE(cancelled);
+  CHECK(cancelled.error().code() == errc::cancelled);
+  w.store.set_faults({});
   auto other = w.request();
   other.bucket = "other";
   CHECK(w.make(std::move(other)).error().code() == errc::not_found);
   auto nowhere = w.request();
   nowhere.path = w.at("no/such/folder");
   CHECK(w.make(std::move(nowhere)).error().code() == errc::not_found);
+  const auto reads = w.reads();
+  for (const char* path : {"", "/"}) {
+    auto none = w.request();
+    none.path = w.at("x") + path + path;
+    if (*path == 0) none.path.clear();
+    CHECK(w.make(std::move(none)).error().code() == errc::invalid_argument);
+  }
+  auto folder = w.request();
+  folder.path = w.folder.string();
+  CHECK(w.make(std::move(folder)).error().code() == errc::invalid_argument);
+  CHECK(w.reads() == reads);  // nothing was read for nothing
+  auto unknown = w.request();
+  dataflux::object_columns rows;
+  rows.append("s/100.tar", 10, 0, std::nullopt);
+  unknown.shards = std::move(rows);
+  CHECK(w.make(std::move(unknown)).error().code() == errc::invalid_argument);
   CHECK(w.names_in_folder().empty());
+}
+
+TEST_CASE("shard_index: a pipe is no index", "[shard]") {
+  shards_fixture w;
+  const std::string pipe = w.at("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(shard_index::open(pipe).error().code() == errc::invalid_argument);
 }
 
 }  // namespace index_shards_test

@@ -163,6 +163,18 @@ TEST_CASE("split_sample: bytes of another sample, and damaged ones", "[shard]") 
   CHECK(dataflux::split_sample(index, 20, {}).error().code() == errc::out_of_range);
 }
 
+TEST_CASE("member_request: of a field without bytes nothing is read", "[shard]") {
+  world w;
+  w.put("s/0.tar", dataflux::test::tar_of({{.name = "a.txt"}, {.name = "a.cls", .data = "1"}}));
+  const shard_index index = w.indexed();
+  CHECK(dataflux::member_request(index, 0, 0).error().code() == errc::out_of_range);
+  CHECK(dataflux::member_request(index, 0, 1));
+  const auto items = w.read(index, {0});
+  const auto parts = dataflux::split_sample(index, 0, items[0].bytes).value();
+  REQUIRE(parts.fields.size() == 2);
+  CHECK(parts.fields[0].bytes.empty());
+}
+
 TEST_CASE("member_request: one field alone", "[shard]") {
   world w;
   w.fill(2, 10, 700);

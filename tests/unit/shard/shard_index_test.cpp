@@ -2,6 +2,7 @@
 #include <dataflux/shard/detail/shard_index_encoder.hpp>
 #include <dataflux/shard/shard_index.hpp>
 
+#include <fuzz/block_file_copy.hpp>
 #include <fuzz/shard_index_fuzz.hpp>
 #include <support/catch.hpp>
 
@@ -298,6 +299,47 @@ TEST_CASE("shard_index: what it refuses, and as what", "[shard]") {
   CHECK(strange.end(bytes).error().code() == errc::invalid_argument);
 }
 
+TEST_CASE("shard_index: numbers that lead outside, with checksums that are right", "[shard]") {
+  made_shard one{.name = "s", .size = 4096, .generation = 1};
+  one.layout.hashes = {1};
+  one.layout.begins = {0};
+  one.layout.first_members = {0};
+  one.layout.member_sizes = {5};
+  one.layout.member_offsets = {1};
+  one.layout.member_fields = {0};
+  one.layout.fields = {"jpg"};
+  const std::string good = encoded({one});
+  REQUIRE_FALSE(failure_of(good));
+  using dataflux::detail::shard::index_layout;
+  const auto block = dataflux::detail::shard::read_index_block(
+      dataflux::as_bytes(good).subspan(good.size() - 128, 64));
+  const index_layout at{block};
+  const auto refused = [&](std::size_t place, auto value) {
+    std::string bad = good;
+    put(bad, block.begin + place, value);
+    fuzz::block_file_copy copy{dataflux::as_bytes(bad)};
+    copy.make_good(48);
+    const auto index = shard_index::over(copy.bytes(), nullptr);
+    return !index || !index->sample(0);
+  };
+  for (const std::uint32_t field : {1U, 2U, 0x7FFFFFFFU, 0xFFFFFFFEU, 0xFFFFFFFFU}) {
+    CAPTURE(field);
+    CHECK(refused(at.member_fields, field));
+  }
+  CHECK(refused(at.member_sizes, UINT64_MAX));
+  CHECK(refused(at.member_sizes, UINT64_MAX - 511));
+  CHECK(refused(at.member_offsets, 0xFFFFFFFFU));
+  CHECK(refused(at.member_offsets, 0U));
+  CHECK(refused(at.begins, 0xFFFFFFFFU));
+  CHECK(refused(at.sizes, UINT64_MAX));
+  CHECK(refused(at.first_members, 1U));
+  CHECK(refused(at.first_samples, 1U));
+  CHECK(refused(at.order, std::uint16_t{1}));
+  CHECK(refused(at.field_offsets, 1U));
+  CHECK(refused(at.names, std::uint8_t{0xff}));
+  CHECK_FALSE(refused(at.generations, std::int64_t{2}));
+}
+
 TEST_CASE("shard_index: any bytes are read without a step outside", "[shard]") {
   std::mt19937 random{17};
   const std::string seeds[] = {encoded(make_all(1, 1)), encoded(make_all(5, 6)), encoded({})};
@@ -315,6 +357,10 @@ TEST_CASE("shard_index: any bytes are read without a step outside", "[shard]") {
           const unsigned char values[] = {
               0, 1, 64, 0x7f, 0x80, 0xff, static_cast<unsigned char>(random())};
           bytes[place] = static_cast<char>(values[random() % 7]);
+          // A number as a whole, too.
+          if (random() % 4 == 0 && place + 4 <= bytes.size()) {
+            std::memset(bytes.data() + place, random() % 2 == 0 ? 0xff : 0, 4);
+          }
         }
       }
       fuzz_shard_index(dataflux::as_bytes(bytes));

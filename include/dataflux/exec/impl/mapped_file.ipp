@@ -15,7 +15,11 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE result<bytes_view> map_file(const std::string& path, std::string_view noun,
                                             std::shared_ptr<const void>& owner) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without waiting for who writes, if it is a pipe.
+  int file = -1;
+  do {
+    file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  } while (file < 0 && errno == EINTR);
   if (file < 0) return file_error(errno, "open", path);
   struct stat status {};
   if (::fstat(file, &status) != 0) {

@@ -4,6 +4,8 @@
 #include <dataflux/exec/detail/file_place.hpp>
 #include <dataflux/exec/detail/replacing_file.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,9 +25,19 @@ DATAFLUX_INLINE result<void> replacing_file::fail(const char* what) const {
 DATAFLUX_INLINE result<void> replacing_file::create() {
   const file_place place = file_place::of(path_);
   name_ = place.name;
+  if (name_.empty()) {
+    return error{errc::invalid_argument, "'" + path_ + "' names no file; write PATH/NAME"};
+  }
   if (auto good = check_published_name(name_, path_); !good) return good;
   folder_ = open_folder(place.folder);
-  if (folder_ < 0 || !file_.create(folder_, 0666)) return fail("create a file beside");
+  if (folder_ < 0) return fail("create a file beside");
+  struct stat there {};
+  if (::fstatat(folder_, name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISDIR(there.st_mode)) {
+    errno = EISDIR;
+    return fail("replace");
+  }
+  if (!file_.create(folder_, 0666)) return fail("create a file beside");
   return {};
 }
 

@@ -82,7 +82,7 @@ class shard_indexer {
   void note_block();
   result<void> begin_member();
   result<void> end_member();
-  result<void> begin_sample();
+  void begin_sample();
   void end_sample();
   void note(bytes_view bytes) noexcept;
   std::uint32_t crc_at(std::uint64_t offset) const noexcept;
@@ -100,6 +100,7 @@ class shard_indexer {
   std::vector<place> blocks_{};
   place member_{};
   open_sample sample_{};
+  bool open_{false};                  ///< it has a member
   bool file_{false};                  ///< a file's data are under way
   bool left_out_{false};              ///< what is skipped is of a member that is no file
   bool skipped_{false};               ///< some data were not read: there are no checksums

@@ -21,6 +21,7 @@ struct shard_layout {
   std::vector<std::uint32_t> member_offsets{};  ///< of data, in tar blocks from the sample's begin
   std::vector<std::uint32_t> member_fields{};   ///< numbers in `fields`
   std::vector<std::string> fields{};            ///< each once
+  std::size_t field_bytes{0};                   ///< of their names, and of what holds them
   /// All bytes of the shard were read.
   bool checksummed{false};
   shard_counts counts{};

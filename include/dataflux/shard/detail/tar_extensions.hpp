@@ -11,8 +11,10 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
-/// The bodies of all extension headers in front of one member: more is no name, but an attack.
+/// The bodies of all extension headers in front of one member, and how many there are: more is no
+/// name, but an attack.
 inline constexpr std::uint64_t most_extension_bytes = std::uint64_t{1} << 20;
+inline constexpr std::uint32_t most_extensions = 4096;
 
 /// What the extension headers in front of a member say: GNU tar's long names, pax records of this
 /// member, and pax records of all members from there on.
@@ -32,7 +34,7 @@ class tar_extensions {
   void next_archive() noexcept;
 
   /// An extension header of this type, whose body has `size` bytes. False when all extensions of
-  /// the member are larger than most_extension_bytes together.
+  /// the member are larger than most_extension_bytes together, or more than most_extensions.
   bool begin(tar_type type, std::uint64_t size) noexcept;
   /// The next bytes of its body.
   void append(bytes_view bytes);
@@ -41,6 +43,8 @@ class tar_extensions {
 
   std::optional<std::string_view> name() const noexcept;
   std::optional<std::uint64_t> size() const noexcept;
+  /// The name or the size is of a record for all members.
+  bool of_all() const noexcept;
   /// The file's holes are left out, in one of pax's three ways.
   bool sparse() const noexcept { return own_.sparse || all_.sparse; }
   /// The name of a sparse file whose header has a made-up one; empty for others.
@@ -70,6 +74,7 @@ class tar_extensions {
 
   tar_type type_{tar_type::records};
   std::uint64_t total_{0};     ///< declared sizes since next_member()
+  std::uint32_t count_{0};     ///< of extensions since then
   std::string bodies_{};       ///< all bodies since next_member()
   std::size_t body_begin_{0};  ///< of the current one
   std::optional<place> long_name_{};

@@ -93,6 +93,8 @@ class tar_reader {
 
   /// Valid from the events file and left_out on.
   const tar_member& member() const noexcept { return member_; }
+  /// Its name or size is of a global pax header, and so not in the bytes from its begin on.
+  bool depends_on_all() const noexcept { return extensions_.of_all(); }
   /// Offset of the next byte that next() takes.
   std::uint64_t offset() const noexcept { return offset_; }
   const shard_counts& counts() const noexcept { return counts_; }

@@ -21,7 +21,7 @@ inline constexpr std::uint64_t index_layout_memory = std::uint64_t{256} << 20U;
 inline constexpr std::size_t index_step = 256;
 
 inline std::uint64_t bytes_of(const shard_layout& layout) noexcept {
-  return 24 * layout.hashes.size() + 16 * layout.member_sizes.size() + 1024;
+  return 24 * layout.hashes.size() + 16 * layout.member_sizes.size() + layout.field_bytes + 1024;
 }
 
 inline indexing_rules rules_of(const index_shards_request& r) noexcept {
@@ -62,8 +62,42 @@ DATAFLUX_INLINE void index_call::begin() {
   if (!watch_stop()) return stop_asked();
   watch_deadline();
   summary_.shards = request_.shards.size();
-  start_more();
-  write();
+  for (const object_row row : request_.shards) {
+    if (row.generation == 0) {
+      return fail(of_shard(row, error(errc::invalid_argument,
+                                      "the shard has no generation, by which it would be read; "
+                                      "index what was listed")));
+    }
+  }
+  // Before anything is read, so that a wrong path is told at once.
+  writing_ = true;
+  by_file_step([](index_call& self) { return self.file_->create(); },
+               [](index_call& here, std::optional<error> why) {
+                 here.one_less();
+                 here.writing_ = false;
+                 if (here.failed()) return;
+                 if (why) return here.fail(*std::move(why));
+                 here.start_more();
+                 here.write();
+               });
+}
+
+/// Does `act` on a thread for files; then `next`, which says one_less(), is told its outcome.
+template <class Work, class Next>
+void index_call::by_file_step(Work act, Next next) {
+  one_more();
+  const auto step = [self = shared_from_this(), act, next] {
+    std::optional<error> why = short_of_memory();
+    within_memory([&] {
+      result<void> good = act(*self);
+      why = good ? std::nullopt : std::optional(std::move(good).error());
+    });
+    self->come_back([&] {
+      self->post_step(
+          [why = std::move(why), next](index_call& here) mutable { next(here, std::move(why)); });
+    });
+  };
+  if (!try_file_step(step)) step();
 }
 
 DATAFLUX_INLINE void index_call::start_more() {
@@ -153,53 +187,43 @@ DATAFLUX_INLINE void index_call::write() {
   const bool last = next_write_ == request_.shards.size();
   if (batch->empty() && !last) return;
   writing_ = true;
-  one_more();
-  const auto step = [self = shared_from_this(), from, batch, last] {
-    auto why = self->write_step(from, *batch, last);
-    self->come_back([&] {
-      self->post_step([why = std::move(why), batch, last](index_call& here) mutable {
+  by_file_step(
+      [from, batch, last](index_call& self) { return self.write_step(from, *batch, last); },
+      [batch, last](index_call& here, std::optional<error> why) {
+        if (!why && here.request_.progress) {
+          here.request_.progress(here.next_write_, here.summary_.bytes_read);
+        }
+        // It is in place, whatever was asked for meanwhile.
+        if (last && !why) here.complete(here.summary_);
         here.one_less();
-        here.wrote(*batch, last, std::move(why));
+        here.wrote(*batch, std::move(why));
       });
-    });
-  };
-  if (!try_file_step(step)) step();
 }
 
-DATAFLUX_INLINE std::optional<error> index_call::write_step(std::size_t from,
-                                                            const std::vector<shard_layout>& batch,
-                                                            bool last) {
-  std::optional<error> why = short_of_memory();
-  within_memory([&] {
-    std::string out;
-    result<void> good;
-    if (from == 0) good = file_->create();
-    for (std::size_t i = 0; good && i < batch.size(); ++i) {
-      out.clear();
-      const object_row row = request_.shards[from + i];
-      good = encoder_.add(row, batch[i], out);
-      if (!good) good = of_shard(row, good.error());
-      if (good) good = file_->write(out);
-    }
-    if (good && last) {
-      out.clear();
-      good = encoder_.end(out);
-      if (good) good = file_->write(out);
-      if (good && !requests_stopped()) good = file_->put_in_place();
-    }
-    why = good ? std::nullopt : std::optional(std::move(good).error());
-  });
-  return why;
+DATAFLUX_INLINE result<void> index_call::write_step(std::size_t from,
+                                                    const std::vector<shard_layout>& batch,
+                                                    bool last) {
+  std::string out;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    out.clear();
+    const object_row row = request_.shards[from + i];
+    if (auto good = encoder_.add(row, batch[i], out); !good) return of_shard(row, good.error());
+    if (auto good = file_->write(out); !good) return good;
+  }
+  if (!last) return {};
+  out.clear();
+  if (auto good = encoder_.end(out); !good) return good;
+  if (auto good = file_->write(out); !good) return good;
+  if (requests_stopped()) return error(errc::cancelled, "the call was stopped");
+  return file_->put_in_place();
 }
 
-DATAFLUX_INLINE void index_call::wrote(const std::vector<shard_layout>& batch, bool last,
+DATAFLUX_INLINE void index_call::wrote(const std::vector<shard_layout>& batch,
                                        std::optional<error> why) {
   for (const shard_layout& each : batch) ready_bytes_ -= bytes_of(each);
   writing_ = false;
-  if (failed()) return;
+  if (failed() || completed()) return;
   if (why) return fail(*std::move(why));
-  if (request_.progress) request_.progress(next_write_, summary_.bytes_read);
-  if (last) return complete(summary_);
   start_more();
   write();
 }

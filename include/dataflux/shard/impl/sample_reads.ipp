@@ -15,7 +15,10 @@ namespace detail::shard {
 class sample_splitter {
  public:
   sample_splitter(const indexed_sample& sample, const grouping_rules& rules, bytes_view bytes)
-      : sample_(sample), bytes_(bytes), reader_({}, sample.offset), grouper_(rules) {}
+      : sample_(sample),
+        bytes_(bytes),
+        reader_({.concatenated = concatenated_rule::read}, sample.offset),
+        grouper_(rules) {}
 
   result<split_sample_result> run();
 
@@ -93,6 +96,11 @@ DATAFLUX_INLINE result<get_request> member_request(const shard_index& index, std
   auto request = sample_request(index, sample);
   if (!request) return request;
   const indexed_member place = found->member(member);
+  if (place.size == 0) {
+    return error{errc::out_of_range, "member " + std::to_string(member) + " of sample " +
+                                         std::to_string(sample) +
+                                         " has no bytes: there is nothing to read"};
+  }
   request->range = byte_range::span(place.offset, place.size);
   request->range_crc32c.reset();
   return request;

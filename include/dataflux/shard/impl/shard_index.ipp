@@ -1,7 +1,6 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/detail/text_hash.hpp>
 #include <dataflux/exec/detail/mapped_file.hpp>
 #include <dataflux/shard/detail/shard_index_format.hpp>

@@ -15,6 +15,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 inline constexpr std::size_t block_samples = 65536;
 inline constexpr std::size_t block_members = 262144;
 inline constexpr std::size_t block_shards = 4096;
+inline constexpr std::size_t block_field_bytes = std::size_t{64} << 20U;
 
 DATAFLUX_INLINE result<void> shard_index_encoder::begin(std::string& out) {
   if (frame_.begun()) return {};
@@ -98,13 +99,16 @@ DATAFLUX_INLINE result<void> shard_index_encoder::add(const object_row& shard,
     return error{errc::invalid_argument, "the name of a shard is not UTF-8, as all of objects are"};
   }
   constexpr std::size_t most = std::numeric_limits<std::int32_t>::max() - 1;
-  if (layout.hashes.size() > most || layout.member_sizes.size() > most) {
-    return error{errc::resource_exhausted, "'" + std::string(shard.name) +
-                                               "' has more samples or members than an index of "
-                                               "shards can hold; split it"};
+  if (layout.hashes.size() > most || layout.member_sizes.size() > most ||
+      layout.field_bytes > most || shard.name.size() > most / block_shards) {
+    return error{errc::resource_exhausted,
+                 "'" + std::string(shard.name) +
+                     "' has more samples, members or fields than an index of "
+                     "shards can hold; split it"};
   }
   const bool full = all_.hashes.size() + layout.hashes.size() > block_samples ||
                     all_.member_sizes.size() + layout.member_sizes.size() > block_members ||
+                    field_bytes_ + layout.field_bytes > block_field_bytes ||
                     sizes_.size() == block_shards;
   if (full && !sizes_.empty()) append_block(out);
   any_crcs_ |= layout.checksummed;

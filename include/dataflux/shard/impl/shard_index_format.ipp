@@ -2,6 +2,7 @@
 
 #include <dataflux/codec/detail/json.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/shard/detail/shard_index_format.hpp>
 #include <dataflux/shard/shard_index.hpp>
 
@@ -161,7 +162,7 @@ inline bool are_members(const index_columns& c, std::size_t sample, std::uint64_
   for (std::size_t m = c.first_members[sample]; m < c.first_members[sample + 1]; ++m) {
     const std::uint64_t data = begin + std::uint64_t{c.member_offsets[m]} * tar_block;
     if (data < free || data > size || c.member_sizes[m] > size - data) return false;
-    if (c.member_fields[m] + 1 >= c.field_offsets.size()) return false;
+    if (c.member_fields[m] >= c.field_offsets.size() - 1) return false;
     free = data + c.member_sizes[m];
   }
   return true;
@@ -192,11 +193,14 @@ inline bool is_order(const index_columns& c) noexcept {
 
 DATAFLUX_INLINE const char* impossible_in(const index_columns& c) noexcept {
   if (!are_ascending(c.shards.offsets, c.shards.names.size())) return "names";
+  if (!codec::is_valid_utf8({c.shards.names.data(), c.shards.names.size()})) return "names";
   if (!are_ascending(c.first_samples, c.hashes.size())) return "numbers of samples";
   if (!are_ascending(c.first_members, c.member_sizes.size())) return "numbers of members";
   if (!are_ascending(c.first_counts, c.count_values.size())) return "counts";
   if (!are_ascending(c.field_offsets, c.field_names.size())) return "fields";
   for (std::size_t shard = 0; shard < c.shards.rows; ++shard) {
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (c.shards.sizes[shard] > most) return "sizes of shards";
     if (!are_samples(c, shard)) return "places of samples";
     const bool checksummed = (c.shard_flags[shard] & shard_checksummed_flag) != 0;
     if (checksummed && c.sample_crcs.empty() && !c.hashes.empty()) return "checksums";

@@ -14,6 +14,8 @@
 /// is kept until then.
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
+/// Of the names of a shard's fields, and what holds them.
+inline constexpr std::size_t most_field_bytes = std::size_t{16} << 20U;
 /// More blocks than the headers of one member have; those before are zeros behind the end.
 inline constexpr std::size_t most_noted_blocks = 16384;
 
@@ -143,14 +145,23 @@ DATAFLUX_INLINE std::uint32_t shard_indexer::crc_at(std::uint64_t offset) const 
   const auto found = std::lower_bound(
       blocks_.begin(), blocks_.end(), offset,
       [](const place& each, std::uint64_t wanted) { return each.offset < wanted; });
-  return found == blocks_.end() ? 0 : found->crc;
+  return found == blocks_.end() || found->offset != offset ? 0 : found->crc;
 }
 
 DATAFLUX_INLINE result<void> shard_indexer::begin_member() {
   const std::uint64_t begin = reader_.member().begin;
-  if (begin / tar_block > std::numeric_limits<std::uint32_t>::max()) {
-    return error{errc::out_of_range, "a sample begins at offset " + std::to_string(begin) +
-                                         ", and an index has places up to 2 TiB; split the shard"};
+  const auto refuse = [begin](errc code, std::string_view why) {
+    return error{code, "the member at offset " + std::to_string(begin) + std::string{why}};
+  };
+  if (reader_.member().data / tar_block > std::numeric_limits<std::uint32_t>::max()) {
+    return refuse(errc::out_of_range,
+                  " lies behind 2 TiB, where an index has no places; split the shard");
+  }
+  if (reader_.depends_on_all()) {
+    return refuse(
+        errc::unimplemented,
+        " has its name or size from a global pax header, without which it cannot be read; "
+        "write the shard without one");
   }
   member_ = {begin, crc_at(begin)};
   file_ = true;
@@ -163,6 +174,7 @@ DATAFLUX_INLINE std::uint32_t shard_indexer::field(std::string_view name) {
   const auto number = static_cast<std::uint32_t>(fields_.size());
   fields_.emplace(name, number);
   layout_.fields.emplace_back(name);
+  layout_.field_bytes += name.size() + 64;  // and what holds it
   return number;
 }
 
@@ -175,20 +187,26 @@ DATAFLUX_INLINE result<void> shard_indexer::end_member() {
     return std::move(
         why.with_message("at offset " + std::to_string(member_.offset) + ": " + why.message()));
   }
-  if (grouped->ended) end_sample();
-  if (grouped->begins) {
-    sample_.begin = member_;
-    layout_.hashes.push_back(mixed_hash(grouper_.key()));
-    layout_.begins.push_back(static_cast<std::uint32_t>(member_.offset / tar_block));
-    layout_.first_members.push_back(static_cast<std::uint32_t>(layout_.member_sizes.size()));
-  }
+  if (grouped->ended && std::exchange(open_, false)) end_sample();
+  if (grouped->begins) sample_.begin = member_;
   if (!grouped->taken) return {};
+  // A member that is left out may begin a sample, and one that has no other is none.
+  if (!std::exchange(open_, true)) begin_sample();
   sample_.end = now_;
   layout_.member_sizes.push_back(member.size);
   layout_.member_offsets.push_back(
       static_cast<std::uint32_t>((member.data - sample_.begin.offset) / tar_block));
   layout_.member_fields.push_back(field(grouped->field));
-  return {};
+  if (layout_.field_bytes <= most_field_bytes) return {};
+  return error{errc::resource_exhausted,
+               "its fields have names of over 16 MiB together: each sample has others, such as "
+               "numbers behind the first dot of a name; name members KEY.FIELD"};
+}
+
+DATAFLUX_INLINE void shard_indexer::begin_sample() {
+  layout_.hashes.push_back(mixed_hash(grouper_.key()));
+  layout_.begins.push_back(static_cast<std::uint32_t>(sample_.begin.offset / tar_block));
+  layout_.first_members.push_back(static_cast<std::uint32_t>(layout_.member_sizes.size()));
 }
 
 DATAFLUX_INLINE void shard_indexer::end_sample() {
@@ -203,7 +221,8 @@ DATAFLUX_INLINE result<shard_layout> shard_indexer::finish(std::optional<std::ui
   if (!at_rest()) {
     if (auto good = reader_.closed(); !good) return std::move(good).error();
   }
-  if (grouper_.end_shard()) end_sample();
+  if (grouper_.end_shard() && open_) end_sample();
+  if (at_rest()) reader_.skip(size_ - reader_.offset());  // it counts what it has not read
   const bool whole = !skipped_ && now_.offset == size_;
   if (whole && crc32c && *crc32c != now_.crc) {
     return error{errc::data_loss,

@@ -9,6 +9,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
 DATAFLUX_INLINE void tar_extensions::next_member() noexcept {
   total_ = 0;
+  count_ = 0;
   bodies_.clear();
   long_name_.reset();
   path_ = {};
@@ -23,8 +24,9 @@ DATAFLUX_INLINE void tar_extensions::next_archive() noexcept {
 }
 
 DATAFLUX_INLINE bool tar_extensions::begin(tar_type type, std::uint64_t size) noexcept {
-  if (size > most_extension_bytes - total_) return false;
+  if (size > most_extension_bytes - total_ || count_ == most_extensions) return false;
   total_ += size;
+  ++count_;
   type_ = type;
   body_begin_ = bodies_.size();
   return true;
@@ -91,6 +93,13 @@ DATAFLUX_INLINE std::optional<std::uint64_t> tar_extensions::size() const noexce
     return all_.size;
   }
   return std::nullopt;
+}
+
+DATAFLUX_INLINE bool tar_extensions::of_all() const noexcept {
+  const bool path = own_.path == record_state::absent && !long_name_;
+  const bool size = own_.size_state == record_state::absent;
+  return (path && all_.path == record_state::given) ||
+         (size && all_.size_state == record_state::given);
 }
 
 DATAFLUX_INLINE std::string_view tar_extensions::text_of(place at) const noexcept {
