@@ -71,7 +71,7 @@ result<dataflux::index_shards_request> indexing_of(const dataflux_index_shards_o
   if (o.end_at_damage != 0) r.reading.damaged = dataflux::damaged_rule::end;
   r.grouping.keep_case = o.keep_case != 0;
   r.grouping.strip_dot_slash = o.strip_dot_slash != 0;
-  if (o.keep_first != 0) r.grouping.repeated = decltype(r.grouping.repeated)::keep_first;
+  if (o.keep_first != 0) r.grouping.repeated = dataflux::repeated_rule::keep_first;
   r.skip_from = o.skip_from;
   r.parallelism = o.parallelism;
   r.limits.timeout = duration_of(o.timeout_ns);
