@@ -2,9 +2,6 @@
 
 #include <support/run_child.hpp>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -362,49 +359,28 @@ TEST_CASE("dataflux_manifest: files that are none, or damaged", "[c_api]") {
 TEST_CASE("dataflux_manifest: what is cancelled before its step on the disk is not done",
           "[c_api]") {
   world w;
-  w.fill(3, 1);
+  w.fill(5000, 1);
   const folder temp;
   const listing_ptr listing = w.list();
   told why;
   const std::string path = temp / "m";
   REQUIRE(save(w, file(path), listing.get(), why) == DATAFLUX_OK);
   const manifest_ptr manifest = opened(w, file(path));
-  // All threads for files wait for who writes into this.
-  const std::string pipe = temp / "pipe";
-  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  std::vector<operation_ptr> waiting;
-  std::vector<operation_ptr> cancelled;
-  struct opened_at_end {
-    opened_at_end(const std::string& path, const std::vector<operation_ptr>& waiting)
-        : path_(path), waiting_(waiting) {}
-    opened_at_end(const opened_at_end&) = delete;
-    opened_at_end& operator=(const opened_at_end&) = delete;
-    ~opened_at_end() {
-      open();
-      // A thread that opens the pipe after its last writer is gone waits for ever.
-      for (const operation_ptr& each : waiting_) dataflux_operation_wait(each.get(), -1, nullptr);
-      ::close(descriptor_);
-    }
-    void open() {
-      if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
-    }
-
-   private:
-    const std::string path_;
-    const std::vector<operation_ptr>& waiting_;
-    int descriptor_{-1};
-  } writer(pipe, waiting);
   const auto begin = [&](std::vector<operation_ptr>& all, auto call) {
     dataflux_operation* op = nullptr;
     REQUIRE(call(&op) == DATAFLUX_OK);
     all.emplace_back(op);
   };
-  const auto from = file(pipe);
-  for (int i = 0; i < 8; ++i) {
-    begin(waiting, [&](auto op) {
-      return dataflux_manifest_open(w.client.get(), &from, nullptr, 0, op, why);
+  // All threads for files have so much to do that what is begun behind it waits.
+  std::vector<operation_ptr> busy;
+  const std::string again = temp / "again";
+  const auto other = file(again);
+  for (int i = 0; i < 1500; ++i) {
+    begin(busy, [&](auto op) {
+      return dataflux_manifest_save(w.client.get(), &other, listing.get(), nullptr, 0, op, why);
     });
   }
+  std::vector<operation_ptr> cancelled;
   const std::string late = temp / "late";
   const auto to = file(late);
   begin(cancelled, [&](auto op) {
@@ -418,7 +394,6 @@ TEST_CASE("dataflux_manifest: what is cancelled before its step on the disk is n
   });
   const auto before = w.server.counters().of();
   for (const operation_ptr& each : cancelled) dataflux_operation_cancel(each.get());
-  writer.open();
   for (const operation_ptr& each : cancelled) {
     REQUIRE(dataflux_operation_wait(each.get(), -1, why) == DATAFLUX_OK);
     CHECK(dataflux_operation_result(each.get(), why) == DATAFLUX_CANCELLED);
