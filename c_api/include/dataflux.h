@@ -947,8 +947,8 @@ DATAFLUX_API void dataflux_index_shards_options_init(dataflux_index_shards_optio
 /* Reads the listed generations of all shards and writes where each sample and each of its members
  * lies. The index appears whole or not at all, and replaces an earlier one. The record's size is
  * the number of samples. The JSON has "shards", "samples", "members", "checksummed" (shards whose
- * samples have checksums, since all of their bytes were read and compared), "bytes", "bytes_read", and
- * "counts", an object with those of dataflux_indexed_shard over all shards.
+ * samples have checksums, since all of their bytes were read and compared), "bytes",
+ * "bytes_read", and "counts", an object with those of dataflux_indexed_shard over all shards.
  *
  * Failures: those of the first shard that fails, which the error names. DATAFLUX_DATA_LOSS: damage,
  * or bytes without their checksum. DATAFLUX_FAILED_PRECONDITION: what an option could allow.
