@@ -2,7 +2,6 @@
 
 #include <support/run_child.hpp>
 
-
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
