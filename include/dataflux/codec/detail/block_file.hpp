@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -50,6 +51,17 @@ result<void> check_block_file_order(const block_file_kind& kind);
 
 /// The error of a damaged file: data_loss with the kind's noun, what it is, and what to do.
 error damaged_block_file(const block_file_kind& kind, std::string_view what);
+
+/// An error with the file's name before it, if it has one.
+error of_block_file(const std::string& shown_as, error why);
+
+/// Ascending from 0 to `end`: then no value leaves its column.
+template <class T>
+bool are_ascending(std::span<const T> values, std::size_t end) noexcept {
+  bool ascending = values.front() == 0;
+  for (std::size_t i = 1; i < values.size(); ++i) ascending &= values[i - 1] <= values[i];
+  return ascending && static_cast<std::size_t>(values.back()) == end;
+}
 
 /// Where the parts of a file are.
 struct block_file_end {

@@ -22,6 +22,11 @@ DATAFLUX_INLINE error damaged_block_file(const block_file_kind& kind, std::strin
   return error{errc::data_loss, std::move(text)};
 }
 
+DATAFLUX_INLINE error of_block_file(const std::string& shown_as, error why) {
+  if (shown_as.empty()) return why;
+  return std::move(why.with_message(shown_as + ": " + why.message()));
+}
+
 inline error truncated_block_file(const block_file_kind& kind, std::size_t bytes,
                                   std::string_view what) {
   std::string text{"the "};

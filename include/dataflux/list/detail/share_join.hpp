@@ -50,7 +50,7 @@ class share_join final : public call_coordinator<share_join, std::uint64_t> {
   void read_piece(std::size_t index);
   void write();
   void wrote(std::size_t to, bool last, std::optional<error> why);
-  std::optional<error> write_step(std::size_t from, std::size_t to, bool last);
+  result<void> write_step(std::size_t from, std::size_t to, bool last);
 
   what all_;
   std::size_t next_record_{0};

@@ -32,18 +32,6 @@ struct manifest::state {
 
 namespace detail {
 
-inline error of_manifest(const std::string& shown_as, error why) {
-  if (shown_as.empty()) return why;
-  return std::move(why.with_message(shown_as + ": " + why.message()));
-}
-
-/// Ascending from 0 to `end`: then no value leaves its column.
-inline bool are_offsets(std::span<const std::int32_t> offsets, std::size_t end) noexcept {
-  bool ascending = offsets.front() == 0;
-  for (std::size_t i = 1; i < offsets.size(); ++i) ascending &= offsets[i - 1] <= offsets[i];
-  return ascending && static_cast<std::size_t>(offsets.back()) == end;
-}
-
 /// Rows in order of names, and of generations within a name, as an encoder takes them.
 inline bool are_in_order(const object_chunk& chunk) noexcept {
   object_row last = chunk.row(0);
@@ -114,10 +102,10 @@ DATAFLUX_INLINE result<void> manifest::state::check(std::size_t index) const {
     return detail::damaged_manifest("the checksum of " + name() + " does not match");
   }
   const object_chunk chunk = detail::manifest_chunk(bytes, block);
-  bool sound = detail::are_offsets(chunk.offsets, block.name_bytes);
+  bool sound = detail::codec::are_ascending(chunk.offsets, block.name_bytes);
   for (const extra_chunk& extra : chunk.extras) {
     if (!extra.offsets.empty()) {
-      sound &= detail::are_offsets(extra.offsets, extra.values.size());
+      sound &= detail::codec::are_ascending(extra.offsets, extra.values.size());
     }
   }
   if (!sound) return detail::damaged_manifest("the offsets of " + name() + " are impossible");
@@ -153,7 +141,7 @@ DATAFLUX_INLINE result<manifest> manifest::over(bytes_view bytes, std::shared_pt
   made->shown_as = std::move(shown_as);
   made->owner = std::move(owner);
   if (auto read = made->read(bytes); !read) {
-    return detail::of_manifest(made->shown_as, std::move(read).error());
+    return detail::codec::of_block_file(made->shown_as, std::move(read).error());
   }
   return manifest{made};
 }
@@ -185,7 +173,7 @@ DATAFLUX_INLINE result<object_row> manifest::row(std::size_t i) const {
   }
   const std::size_t block = s.block_of(i);
   if (auto good = s.check(block); !good) {
-    return detail::of_manifest(s.shown_as, std::move(good).error());
+    return detail::codec::of_block_file(s.shown_as, std::move(good).error());
   }
   return detail::manifest_chunk(s.bytes, s.blocks[block]).row(i - s.first_rows[block]);
 }
@@ -200,7 +188,7 @@ DATAFLUX_INLINE result<object_columns> manifest::rows(std::size_t first, std::si
   const std::size_t skipped = s.first_rows[block];
   for (; block < s.blocks.size() && s.first_rows[block] < end; ++block) {
     if (auto good = s.check(block); !good) {
-      return detail::of_manifest(s.shown_as, std::move(good).error());
+      return detail::codec::of_block_file(s.shown_as, std::move(good).error());
     }
     out.append_shared(detail::manifest_chunk(s.bytes, s.blocks[block]), s.owner);
   }

@@ -48,7 +48,7 @@ DATAFLUX_INLINE result<void> manifest_joiner::append_block(const manifest& of, s
   const manifest_block& b = from.blocks[block];
   auto good = from.check(block);
   if (good) good = check_rows(names, manifest_chunk(from.bytes, b));
-  if (!good) return of_manifest(from.shown_as, std::move(good).error());
+  if (!good) return codec::of_block_file(from.shown_as, std::move(good).error());
   frame_.append_copy(b, from.bytes.subspan(b.begin, b.bytes), out);
   return {};
 }
@@ -58,8 +58,8 @@ DATAFLUX_INLINE result<void> manifest_joiner::append_part(const manifest& of,
                                                           std::string& out) {
   if (!frame_.begun()) frame_.append_head(out);
   if (const char* what = difference_of(description_, of.description())) {
-    return of_manifest(of.state_->shown_as,
-                       damaged_manifest(std::string("it has another ") + what));
+    return codec::of_block_file(of.state_->shown_as,
+                                damaged_manifest(std::string("it has another ") + what));
   }
   for (std::size_t block = 0; block < of.state_->blocks.size(); ++block) {
     if (auto good = append_block(of, block, names, out); !good) return good;

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <dataflux/detail/short_of_memory.hpp>
-#include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/list/detail/share_call.hpp>
 #include <dataflux/list/detail/share_join.hpp>
 #include <dataflux/list/impl/manifest_object.ipp>
 #include <dataflux/list/impl/manifest_writer.ipp>
+#include <dataflux/store/detail/file_step.hpp>
 
 #include <algorithm>
 
@@ -114,40 +113,32 @@ DATAFLUX_INLINE void share_join::write() {
   if (to == next_write_ && !last) return;
   writing_ = true;
   one_more();
-  const auto step = [self = shared_from_this(), from = next_write_, to, last] {
-    auto why = self->write_step(from, to, last);
-    self->come_back([&] {
-      self->post_step([why = std::move(why), to, last](share_join& here) mutable {
+  by_file_step(
+      shared_from_this(),
+      [from = next_write_, to, last](share_join& self) { return self.write_step(from, to, last); },
+      [to, last](share_join& here, std::optional<error> why) {
         here.one_less();
         here.wrote(to, last, std::move(why));
       });
-    });
-  };
-  if (!try_file_step(step)) step();
 }
 
 /// On a thread for files, which nobody else has a piece of.
-DATAFLUX_INLINE std::optional<error> share_join::write_step(std::size_t from, std::size_t to,
-                                                            bool last) {
-  std::optional<error> why = short_of_memory();
-  within_memory([&] {
-    std::string out;
-    result<void> good;
-    if (from == 0) good = file_->create();
-    for (std::size_t i = from; good && i < to; ++i) {
-      out.clear();
-      good = joiner_.append_part(*pieces_[i].read, pieces_[i].at.names, out);
-      if (good) good = file_->write(out);
-    }
-    if (good && last) {
-      out.clear();
-      joiner_.append_end(out);
-      good = file_->write(out);
-      if (good && !requests_stopped()) good = file_->put_in_place();
-    }
-    why = good ? std::nullopt : std::optional(std::move(good).error());
-  });
-  return why;
+DATAFLUX_INLINE result<void> share_join::write_step(std::size_t from, std::size_t to, bool last) {
+  std::string out;
+  result<void> good;
+  if (from == 0) good = file_->create();
+  for (std::size_t i = from; good && i < to; ++i) {
+    out.clear();
+    good = joiner_.append_part(*pieces_[i].read, pieces_[i].at.names, out);
+    if (good) good = file_->write(out);
+  }
+  if (good && last) {
+    out.clear();
+    joiner_.append_end(out);
+    good = file_->write(out);
+    if (good && !requests_stopped()) good = file_->put_in_place();
+  }
+  return good;
 }
 
 DATAFLUX_INLINE void share_join::wrote(std::size_t to, bool last, std::optional<error> why) {

@@ -53,8 +53,6 @@ class index_call final : public call_coordinator<index_call, index_shards_summar
   void through(work& of);
   error of_shard(const object_row& row, const error& why) const;
   void write();
-  template <class Work, class Next>
-  void by_file_step(Work act, Next next);
   result<void> write_step(std::size_t from, const std::vector<shard_layout>& batch, bool last);
   void wrote(const std::vector<shard_layout>& batch, std::optional<error> why);
   void sum_up(const object_row& row, const shard_layout& layout);

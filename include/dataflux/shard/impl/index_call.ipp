@@ -1,9 +1,8 @@
 #pragma once
 
 #include <dataflux/detail/or_default.hpp>
-#include <dataflux/detail/short_of_memory.hpp>
-#include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/shard/detail/index_call.hpp>
+#include <dataflux/store/detail/file_step.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
@@ -71,33 +70,17 @@ DATAFLUX_INLINE void index_call::begin() {
   }
   // Before anything is read, so that a wrong path is told at once.
   writing_ = true;
-  by_file_step([](index_call& self) { return self.file_->create(); },
-               [](index_call& here, std::optional<error> why) {
-                 here.one_less();
-                 here.writing_ = false;
-                 if (here.failed()) return;
-                 if (why) return here.fail(*std::move(why));
-                 here.start_more();
-                 here.write();
-               });
-}
-
-/// Does `act` on a thread for files; then `next`, which says one_less(), is told its outcome.
-template <class Work, class Next>
-void index_call::by_file_step(Work act, Next next) {
   one_more();
-  const auto step = [self = shared_from_this(), act, next] {
-    std::optional<error> why = short_of_memory();
-    within_memory([&] {
-      result<void> good = act(*self);
-      why = good ? std::nullopt : std::optional(std::move(good).error());
-    });
-    self->come_back([&] {
-      self->post_step(
-          [why = std::move(why), next](index_call& here) mutable { next(here, std::move(why)); });
-    });
-  };
-  if (!try_file_step(step)) step();
+  by_file_step(
+      shared_from_this(), [](index_call& self) { return self.file_->create(); },
+      [](index_call& here, std::optional<error> why) {
+        here.one_less();
+        here.writing_ = false;
+        if (here.failed()) return;
+        if (why) return here.fail(*std::move(why));
+        here.start_more();
+        here.write();
+      });
 }
 
 DATAFLUX_INLINE void index_call::start_more() {
@@ -187,7 +170,9 @@ DATAFLUX_INLINE void index_call::write() {
   const bool last = next_write_ == request_.shards.size();
   if (batch->empty() && !last) return;
   writing_ = true;
+  one_more();
   by_file_step(
+      shared_from_this(),
       [from, batch, last](index_call& self) { return self.write_step(from, *batch, last); },
       [batch, last](index_call& here, std::optional<error> why) {
         if (!why && here.request_.progress) {

@@ -31,10 +31,7 @@ struct shard_index::state {
   result<void> read(bytes_view whole);
   result<void> read_table(const detail::codec::block_file_end& end);
   result<void> check(std::size_t block) const;
-  error of_this(error why) const {
-    if (shown_as.empty()) return why;
-    return std::move(why.with_message(shown_as + ": " + why.message()));
-  }
+  error of_this(error why) const { return detail::codec::of_block_file(shown_as, std::move(why)); }
 };
 
 DATAFLUX_INLINE result<void> shard_index::state::read_table(

@@ -147,14 +147,6 @@ DATAFLUX_INLINE bool is_possible(const index_block& block, std::size_t begin,
   return block.bytes == index_layout{block}.end && block.bytes <= end - begin;
 }
 
-/// Ascending from 0 to `end`.
-template <class T>
-bool are_ascending(std::span<const T> values, std::size_t end) noexcept {
-  bool ascending = values.front() == 0;
-  for (std::size_t i = 1; i < values.size(); ++i) ascending &= values[i - 1] <= values[i];
-  return ascending && static_cast<std::size_t>(values.back()) == end;
-}
-
 /// The members of a sample: their data lie behind one another and inside the shard.
 inline bool are_members(const index_columns& c, std::size_t sample, std::uint64_t size) noexcept {
   const std::uint64_t begin = std::uint64_t{c.begins[sample]} * tar_block;
@@ -192,12 +184,12 @@ inline bool is_order(const index_columns& c) noexcept {
 }
 
 DATAFLUX_INLINE const char* impossible_in(const index_columns& c) noexcept {
-  if (!are_ascending(c.shards.offsets, c.shards.names.size())) return "names";
+  if (!codec::are_ascending(c.shards.offsets, c.shards.names.size())) return "names";
   if (!codec::is_valid_utf8({c.shards.names.data(), c.shards.names.size()})) return "names";
-  if (!are_ascending(c.first_samples, c.hashes.size())) return "numbers of samples";
-  if (!are_ascending(c.first_members, c.member_sizes.size())) return "numbers of members";
-  if (!are_ascending(c.first_counts, c.count_values.size())) return "counts";
-  if (!are_ascending(c.field_offsets, c.field_names.size())) return "fields";
+  if (!codec::are_ascending(c.first_samples, c.hashes.size())) return "numbers of samples";
+  if (!codec::are_ascending(c.first_members, c.member_sizes.size())) return "numbers of members";
+  if (!codec::are_ascending(c.first_counts, c.count_values.size())) return "counts";
+  if (!codec::are_ascending(c.field_offsets, c.field_names.size())) return "fields";
   for (std::size_t shard = 0; shard < c.shards.rows; ++shard) {
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (c.shards.sizes[shard] > most) return "sizes of shards";

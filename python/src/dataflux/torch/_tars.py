@@ -110,6 +110,4 @@ class Tars:
                                              on_error="return", timeout=None, progress=None))
 
     def some(self, client: Client, rows: Sequence[int]) -> Iterator[Fields]:
-        index = self.open(client)
-        return _Stream(index, sample_batches(client, index, rows, order="asked", on_error="return", timeout=None,
-                                             progress=None)).items()
+        return self.stream(client, iter([array("Q", rows)])).items()
