@@ -10,6 +10,7 @@
 #include <dataflux/shard/impl/shard_index_format.ipp>
 #include <dataflux/shard/impl/shard_indexer.ipp>
 #include <dataflux/shard/impl/shard_rules.ipp>
+#include <dataflux/shard/impl/shard_stream.ipp>
 #include <dataflux/shard/impl/tar_extensions.ipp>
 #include <dataflux/shard/impl/tar_header.ipp>
 #include <dataflux/shard/impl/tar_reader.ipp>
