@@ -1078,6 +1078,74 @@ DATAFLUX_API dataflux_status dataflux_shard_index_split(const dataflux_shard_ind
                                                         char* key, size_t key_room,
                                                         size_t* key_size, dataflux_error** err);
 
+/* Reads one shard in sequence, plain or compressed by gzip or zstd: bytes of it, from wherever they
+ * come, become samples. No client is needed.
+ *
+ *     dataflux_shard_stream_new(NULL, &stream, &err);
+ *     while ((size = read_some(piece)) > 0) {
+ *       dataflux_shard_stream_feed(stream, piece, size, &err);
+ *       while (dataflux_shard_stream_next(stream, &sample, sizeof sample, &err) == DATAFLUX_OK &&
+ *              sample.key != NULL) use(&sample);
+ *     }
+ *     dataflux_shard_stream_finish(stream, &err);
+ *     (and next() again, until there is none)
+ *
+ * One thread at a time; any thread, and a forked child, too. */
+typedef struct dataflux_shard_stream dataflux_shard_stream;
+
+typedef struct dataflux_shard_stream_options {
+  size_t struct_size;
+  uint64_t most_bytes;        /* a sample with more data is an error; 0 = 1 GiB */
+  uint32_t read_concatenated; /* these are as in dataflux_index_shards_options */
+  uint32_t ignore_trailing;
+  uint32_t end_at_damage;
+  uint32_t keep_case;
+  uint32_t strip_dot_slash;
+  uint32_t keep_first;
+} dataflux_shard_stream_options;
+
+DATAFLUX_API void dataflux_shard_stream_options_init(dataflux_shard_stream_options* options,
+                                                     size_t size);
+/* NULL options are the defaults. */
+DATAFLUX_API dataflux_status dataflux_shard_stream_new(const dataflux_shard_stream_options* options,
+                                                       dataflux_shard_stream** out,
+                                                       dataflux_error** err);
+DATAFLUX_API void dataflux_shard_stream_free(dataflux_shard_stream* stream);
+
+/* The next bytes of the shard. They are not copied, and stay as they are until
+ * dataflux_shard_stream_next() has given none. DATAFLUX_FAILED_PRECONDITION behind finish(). */
+DATAFLUX_API dataflux_status dataflux_shard_stream_feed(dataflux_shard_stream* stream,
+                                                        const void* data, size_t size,
+                                                        dataflux_error** err);
+/* The shard ends behind these bytes. */
+DATAFLUX_API dataflux_status dataflux_shard_stream_finish(dataflux_shard_stream* stream,
+                                                          dataflux_error** err);
+
+/* A whole sample, borrowed until the next call of dataflux_shard_stream_next(). */
+typedef struct dataflux_streamed_sample {
+  const char* key; /* the archive's bytes, without a NUL; NULL: there is no sample */
+  uint64_t key_size;
+  const void* data; /* of all fields, one behind the other */
+  uint64_t data_size;
+  const dataflux_sample_field* fields; /* in the archive's order; offsets are within `data` */
+  uint64_t field_count;
+} dataflux_streamed_sample;
+
+/* The next sample. None: it needs more bytes, or, behind finish(), there is no other. Samples
+ * before damage come before the error, which then stays; it does not have the shard's name.
+ *
+ * Failures: DATAFLUX_DATA_LOSS: damage. DATAFLUX_FAILED_PRECONDITION: what an option could allow.
+ * DATAFLUX_INVALID_ARGUMENT: a field that comes again. DATAFLUX_UNIMPLEMENTED: sparse files, other
+ * compression. DATAFLUX_RESOURCE_EXHAUSTED: a sample that is too large. */
+DATAFLUX_API dataflux_status dataflux_shard_stream_next(dataflux_shard_stream* stream,
+                                                        dataflux_streamed_sample* out,
+                                                        size_t sample_size, dataflux_error** err);
+
+/* What was met so far, as a JSON object with the counts of dataflux_indexed_shard. Borrowed until
+ * the next call of this function. */
+DATAFLUX_API dataflux_status dataflux_shard_stream_counts(dataflux_shard_stream* stream,
+                                                          const char** json, dataflux_error** err);
+
 /* ---- Leftovers ------------------------------------------------------------------------------- */
 
 /* Leftovers of killed uploads and reads, which are billed: open uploads, temporary objects of

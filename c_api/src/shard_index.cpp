@@ -2,6 +2,7 @@
 
 #include "events.hpp"
 #include "listing.hpp"
+#include "shard_rules.hpp"
 
 #include <dataflux/shard/index_shards.hpp>
 #include <dataflux/shard/sample_reads.hpp>
@@ -21,25 +22,6 @@ namespace {
 
 using dataflux::detail::codec::json_writer;
 
-/// What is said of shards, in one place for C's struct and for JSON.
-template <class Put>
-void put_counts(const dataflux::shard_counts& counts, const dataflux::grouping_counts& groups,
-                Put put) {
-  put("concatenated", &dataflux_indexed_shard::concatenated, counts.concatenated);
-  put("trailing", &dataflux_indexed_shard::trailing, counts.trailing);
-  put("damaged", &dataflux_indexed_shard::damaged, counts.damaged);
-  put("missing_ends", &dataflux_indexed_shard::missing_ends, counts.missing_ends);
-  put("bytes_behind", &dataflux_indexed_shard::bytes_behind, counts.bytes_behind);
-  put("hard_links", &dataflux_indexed_shard::hard_links, counts.hard_links);
-  put("symlinks", &dataflux_indexed_shard::symlinks, counts.symlinks);
-  put("directories", &dataflux_indexed_shard::directories, counts.directories);
-  put("devices", &dataflux_indexed_shard::devices, counts.devices);
-  put("other", &dataflux_indexed_shard::other, counts.other);
-  put("hidden", &dataflux_indexed_shard::hidden, groups.hidden);
-  put("no_field", &dataflux_indexed_shard::no_field, groups.no_field);
-  put("repeated", &dataflux_indexed_shard::repeated, groups.repeated);
-}
-
 void describe(const dataflux::index_shards_summary& done, dataflux_record& r) {
   r.size = done.samples;
 }
@@ -48,10 +30,9 @@ std::string json_of(const dataflux::index_shards_summary& done) {
   w.begin_object().key("shards").natural(done.shards).key("samples").natural(done.samples);
   w.key("members").natural(done.members).key("checksummed").natural(done.checksummed);
   w.key("bytes").natural(done.bytes).key("bytes_read").natural(done.bytes_read);
-  w.key("counts").begin_object();
-  put_counts(done.counts, done.groups,
-             [&](const char* name, auto, std::uint64_t count) { w.key(name).natural(count); });
-  w.end_object().end_object();
+  w.key("counts");
+  write_counts(w, done.counts, done.groups);
+  w.end_object();
   return std::move(w).take();
 }
 using indexing_operation = report_operation<dataflux::index_shards_summary, describe, json_of>;
@@ -66,12 +47,8 @@ result<dataflux::index_shards_request> indexing_of(const dataflux_index_shards_o
   r.bucket = o.bucket;
   r.shards = listing->rows->slice(0, listing->rows->size());
   r.path = o.path;
-  if (o.read_concatenated != 0) r.reading.concatenated = dataflux::concatenated_rule::read;
-  if (o.ignore_trailing != 0) r.reading.trailing = dataflux::trailing_rule::ignore;
-  if (o.end_at_damage != 0) r.reading.damaged = dataflux::damaged_rule::end;
-  r.grouping.keep_case = o.keep_case != 0;
-  r.grouping.strip_dot_slash = o.strip_dot_slash != 0;
-  if (o.keep_first != 0) r.grouping.repeated = dataflux::repeated_rule::keep_first;
+  r.reading = reading_rules_of(o);
+  r.grouping = grouping_rules_of(o);
   r.skip_from = o.skip_from;
   r.parallelism = o.parallelism;
   r.limits.timeout = duration_of(o.timeout_ns);

@@ -210,6 +210,33 @@ void call_player::ask_shard_index() {
   }
 }
 
+void call_player::stream_shard() {
+  dataflux_shard_stream* made = nullptr;
+  if (none(shard_streams_)) {
+    dataflux_shard_stream_options o;
+    dataflux_shard_stream_options_init(&o, sizeof o);
+    o.end_at_damage = dice_.chance(4) ? 0 : 1;
+    return given(dataflux_shard_stream_new(odd_.of(o, dice_), &made, err()), made, shard_streams_);
+  }
+  dataflux_shard_stream* const stream = any(shard_streams_);
+  dataflux_streamed_sample sample;
+  const char* json = nullptr;
+  switch (dice_.below(5)) {
+    case 0:
+      said(dataflux_shard_stream_feed(stream, dice_.chance(8) ? nullptr : put_bytes,
+                                      sizeof put_bytes, err()));
+      break;
+    case 1:
+      said(dataflux_shard_stream_finish(stream, err()));
+      break;
+    case 2:
+      said(dataflux_shard_stream_counts(stream, &json, err()));
+      break;
+    default:
+      said(dataflux_shard_stream_next(stream, &sample, dice_.chance(8) ? 3 : sizeof sample, err()));
+  }
+}
+
 void call_player::ask_changes() {
   const dataflux_changes* const changes = any(changes_);
   dataflux_changes* made = nullptr;
@@ -620,7 +647,9 @@ void call_player::ask_events() {
 }
 
 void call_player::free_feature() {
-  switch (dice_.below(9)) {
+  switch (dice_.below(10)) {
+    case 8:
+      return free_one(shard_streams_, dataflux_shard_stream_free);
     case 7:
       return free_one(shard_indexes_, dataflux_shard_index_free);
     case 0:
@@ -673,6 +702,7 @@ void call_player::free_features() {
   free_each(readers_, dataflux_reader_free);
   free_each(writers_, dataflux_writer_free);
   free_each(shard_indexes_, dataflux_shard_index_free);
+  free_each(shard_streams_, dataflux_shard_stream_free);
   free_each(changes_, dataflux_changes_free);
   free_each(manifests_, dataflux_manifest_free);
   free_each(listers_, dataflux_lister_free);
@@ -710,6 +740,7 @@ void call_player::feature() {
                                                 &call_player::index_shards,
                                                 &call_player::index_shards,
                                                 &call_player::ask_shard_index,
+                                                &call_player::stream_shard,
                                                 &call_player::ask_shard_index,
                                                 &call_player::free_feature};
   (this->*all[dice_.below(std::size(all))])();

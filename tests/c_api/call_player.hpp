@@ -187,6 +187,7 @@ class call_player {
   dataflux_listing* listed_shards();
   void index_shards();
   void ask_shard_index();
+  void stream_shard();
   void ask_sampler();
   void change_object();
   void ask_bucket();
@@ -243,6 +244,7 @@ class call_player {
   handles<dataflux_manifest> manifests_{};
   handles<dataflux_changes> changes_{};
   handles<dataflux_shard_index> shard_indexes_{};
+  handles<dataflux_shard_stream> shard_streams_{};
   handles<dataflux_writer> writers_{};
   handles<dataflux_reader> readers_{};
   handles<dataflux_set> sets_{};

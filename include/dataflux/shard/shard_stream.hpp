@@ -59,15 +59,16 @@ struct streamed_sample {
 ///
 /// A sample comes once the first member of the next one is seen, or the shard's end. It has all of
 /// its members then. Samples before an error come before it. The outcome does not depend on how the
-/// bytes are cut into pieces.
+/// bytes of a plain shard are cut into pieces.
 ///
 /// By damaged_rule::end a sample at the damage has those members that are complete, as for others'
 /// readers. A shard whose compressed bytes are damaged or cut ends there, too.
 ///
-/// Errors of next(), which then stay, with the offset in the archive and without the shard's name:
-/// data_loss and failed_precondition, as shard_rules say; unimplemented for sparse files, and for
-/// xz, bzip2 and lz4; invalid_argument for a field that comes twice; resource_exhausted for a
-/// sample that is too large.
+/// Errors of next(), which has the same error from then on: data_loss and failed_precondition, as
+/// shard_rules say. unimplemented: sparse files, and xz, bzip2 and lz4. invalid_argument: a field
+/// that comes twice. resource_exhausted: a sample that is too large. A message has the offset in
+/// the archive, and not the shard's name. Of a compressed shard that is damaged, samples just
+/// before the damage may be missing.
 ///
 /// Integrity: nothing is compared but what tar, gzip and zstd have themselves. A tar has checksums
 /// of headers alone. Compare the object, or read by an index that has checksums.
@@ -88,7 +89,7 @@ class shard_stream {
   void finish() noexcept { ended_ = true; }
 
   /// The next sample, valid until next() is called again; nullptr: it needs more bytes, or, behind
-  /// finish(), there is none.
+  /// finish(), no more come.
   result<const streamed_sample*> next();
 
   /// What was met so far.

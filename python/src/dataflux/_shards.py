@@ -42,6 +42,16 @@ _MOST_NAMES = 4096  # that are kept
 _SOME = 256  # numbers that are taken from an iterable at once
 
 
+def reading_rules(concatenated, trailing, damaged, keep_case, strip_dot_slash, repeated):
+    """How shards are read, as members of the structs that say so."""
+    return {"read_concatenated": one_of(concatenated, "concatenated", ("error", "read")) == "read",
+            "ignore_trailing": one_of(trailing, "trailing", ("error", "ignore")) == "ignore",
+            "end_at_damage": one_of(damaged, "damaged", ("error", "end")) == "end",
+            "keep_case": flag_of(keep_case, "keep_case"),
+            "strip_dot_slash": flag_of(strip_dot_slash, "strip_dot_slash"),
+            "keep_first": one_of(repeated, "repeated", ("error", "keep_first")) == "keep_first"}
+
+
 def _room(size):
     """Memory, and how the library is told of it."""
     import ctypes
@@ -534,12 +544,7 @@ class ShardVerbs:
         """
         options = struct(
             "index_shards_options", path=path_of(path),
-            read_concatenated=one_of(concatenated, "concatenated", ("error", "read")) == "read",
-            ignore_trailing=one_of(trailing, "trailing", ("error", "ignore")) == "ignore",
-            end_at_damage=one_of(damaged, "damaged", ("error", "end")) == "end",
-            keep_case=flag_of(keep_case, "keep_case"),
-            strip_dot_slash=flag_of(strip_dot_slash, "strip_dot_slash"),
-            keep_first=one_of(repeated, "repeated", ("error", "keep_first")) == "keep_first",
+            **reading_rules(concatenated, trailing, damaged, keep_case, strip_dot_slash, repeated),
             skip_from=count_of(skip_from, "skip_from", 0, 64),
             parallelism=count_of(parallelism, "parallelism", 0, 32), timeout_ns=nanoseconds(timeout),
             progress=wanted(progress))
