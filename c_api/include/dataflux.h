@@ -939,6 +939,8 @@ typedef struct dataflux_index_shards_options {
   uint32_t strip_dot_slash;   /* 1: a leading "./" is no part of the key */
   uint32_t keep_first;        /* 1: a field that comes again in a sample is left out */
   uint32_t progress;          /* 1: told by events, in shards; see the section on files */
+  const uint64_t* rows;       /* of the listing, in the order of the samples; NULL = all */
+  size_t row_count;
 } dataflux_index_shards_options;
 
 DATAFLUX_API void dataflux_index_shards_options_init(dataflux_index_shards_options* options,

@@ -37,6 +37,22 @@ std::string json_of(const dataflux::index_shards_summary& done) {
 }
 using indexing_operation = report_operation<dataflux::index_shards_summary, describe, json_of>;
 
+result<dataflux::object_columns> chosen_rows(const dataflux_listing& listing, const uint64_t* rows,
+                                             std::size_t count) {
+  if (rows == nullptr) return listing.rows->slice(0, listing.rows->size());
+  dataflux::object_columns chosen;
+  chosen.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (rows[i] >= listing.rows->size()) {
+      return error(errc::out_of_range, "row " + std::to_string(rows[i]) + " of a listing of " +
+                                           std::to_string(listing.rows->size()));
+    }
+    const dataflux::object_row row = (*listing.rows)[static_cast<std::size_t>(rows[i])];
+    chosen.append(row.name, row.size, row.generation, row.crc32c);
+  }
+  return chosen;
+}
+
 result<dataflux::index_shards_request> indexing_of(const dataflux_index_shards_options& o,
                                                    const dataflux_listing* listing) {
   if (o.bucket == nullptr) return missing("bucket");
@@ -45,7 +61,9 @@ result<dataflux::index_shards_request> indexing_of(const dataflux_index_shards_o
   if (listing == nullptr) return missing("listing");
   dataflux::index_shards_request r;
   r.bucket = o.bucket;
-  r.shards = listing->rows->slice(0, listing->rows->size());
+  auto chosen = chosen_rows(*listing, o.rows, o.row_count);
+  if (!chosen) return std::move(chosen).error();
+  r.shards = *std::move(chosen);
   r.path = o.path;
   r.reading = reading_rules_of(o);
   r.grouping = grouping_rules_of(o);

@@ -159,6 +159,27 @@ std::vector<std::uint64_t> find(const shard_index_ptr& index, std::string_view k
 
 }  // namespace
 
+TEST_CASE("dataflux_index_shards: chosen rows, in their order", "[c_api]") {
+  shards_world w;
+  w.fill_shards(4);
+  told why;
+  dataflux_index_shards_options options = w.options();
+  const std::vector<std::uint64_t> rows{3, 1};
+  options.rows = rows.data();
+  options.row_count = rows.size();
+  operation_ptr done;
+  REQUIRE(w.make(options, why, &done) == DATAFLUX_OK);
+  const shard_index_ptr index = w.open();
+  CHECK(find(index, "d/30") == std::vector<std::uint64_t>{0});
+  CHECK(find(index, "d/19") == std::vector<std::uint64_t>{19});
+  CHECK(find(index, "d/0").empty());
+  const std::uint64_t beyond = 4;
+  options.rows = &beyond;
+  options.row_count = 1;
+  CHECK(w.make(options, why, &done) == DATAFLUX_OUT_OF_RANGE);
+  CHECK(why.message().find("row 4 of a listing of 4") != std::string::npos);
+}
+
 TEST_CASE("dataflux_index_shards: what it has met, and what the index then tells", "[c_api]") {
   shards_world w;
   w.fill_shards(3);

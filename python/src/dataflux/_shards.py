@@ -11,15 +11,15 @@ from struct import Struct
 
 from . import _abi, _errors
 from ._calls import Call, calling, checked, json_of, taker, watched
-from ._columns import ListingHandle
+from ._columns import ListingHandle, Table
 from ._errors import PreconditionError, after
 from ._get_many import AsyncGetMany, GetMany
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, Size, byref, kind_of, library, struct
 from ._listing import Listing, RowFeed, numbers_of
-from ._manifest import whole_listing
 from ._place import count_of, flag_of, nanoseconds, one_of, prefix_place, url_of
 from ._reports import SHARD_COUNTS, IndexedSample, IndexedShard, IndexedShards
+from ._shard_lists import ShardNames, shards_of
 from ._transfer import path_of, wanted
 from ._verbs_list import listing_of
 
@@ -502,7 +502,7 @@ def _indexed(operation, record):
 class ShardVerbs:
     """What a client does with tar shards."""
 
-    def index_shards(self, shards: str | tuple[str, str] | Listing, path: Path, *,
+    def index_shards(self, shards: str | tuple[str, str] | List[str] | Listing, path: Path, *,
                      concatenated: Literal["error", "read"] = "error",
                      trailing: Literal["error", "ignore"] = "error",
                      damaged: Literal["error", "end"] = "error", keep_case: bool = False,
@@ -520,7 +520,9 @@ class ShardVerbs:
 
         Arguments:
             shards: "gs://bucket/prefix", of which all objects are indexed whose names end in ".tar"; or
-                a whole listing, of which all are, in its order.
+                names with braces or patterns, "gs://bucket/train-{0000..0127}.tar" and
+                "gs://bucket/**/train-*.tar", alone or in a list, in that order; or a Listing, in its
+                order. "*" and "?" stop at a slash.
             path: the index.
             concatenated: another archive behind the end of one is an "error", or is "read".
             trailing: other bytes behind the end are an "error", or "ignore" them.
@@ -548,12 +550,10 @@ class ShardVerbs:
             skip_from=count_of(skip_from, "skip_from", 0, 64),
             parallelism=count_of(parallelism, "parallelism", 0, 32), timeout_ns=nanoseconds(timeout),
             progress=wanted(progress))
-        place = None
-        if isinstance(shards, Listing):
-            whole_listing(shards, "shards")
-        else:
-            place = prefix_place(shards, "shards")
-        return self._run(_indexing(shards, place, options, timeout, progress))
+        if not isinstance(shards, Listing):
+            names = shards_of(shards)
+            shards = names or prefix_place(shards, "shards")
+        return self._run(_indexing(shards, options, timeout, progress))
 
     def get_samples(self, index: ShardIndex, numbers: Numbers, *,
                     order: Literal["asked", "ready"] = "asked",
@@ -588,16 +588,23 @@ class ShardVerbs:
                                          timeout=timeout, progress=progress))
 
 
-async def _indexing(shards, place, options, timeout, progress):
+async def _indexing(shards, options, timeout, progress):
     """Lists the shards, where that is still to be done, and indexes them."""
-    if place is None:
-        table, bucket, prefix = shards._handle, shards.bucket, ""
+    if isinstance(shards, Listing):
+        table, rows, bucket, prefix = shards._handle, shards._rows, shards.bucket, ""
+        if rows is not None and not isinstance(rows, array):
+            rows = array("Q", rows)
     else:
+        place, given = (shards.place, shards.given) if isinstance(shards, ShardNames) else (shards, {"suffix": ".tar"})
         bucket, prefix = (part.decode() for part in place)
-        table = await Call(listing_of(place, suffix=".tar", timeout=timeout), _take_listing)
-        if not library.listing_size(table):
+        table = await Call(listing_of(place, timeout=timeout, **given), _take_listing)
+        rows = shards.rows(Listing(Table(table, bucket)).names) if isinstance(shards, ShardNames) else None
+        if rows is None and not library.listing_size(table):
             raise _errors.of_status("not_found", f"no object below gs://{bucket}/{prefix} ends in .tar: give "
-                                    "a listing of the shards, if they are called otherwise")
+                                    "names, a pattern, or a listing of the shards, if they are called otherwise")
     options.bucket = bucket.encode()
+    if rows is not None:
+        chosen = rows or array("Q", [0])  # an empty one has no address, which would mean all
+        options.rows, options.row_count = chosen.buffer_info()[0], len(rows)
     return await watched(Call(calling("index_shards", byref(options), table), _indexed),
                          progress, "index", bucket, prefix)

@@ -141,3 +141,11 @@ def test_an_index_that_was_made_again_is_another_one(index, options, client, buc
         IterableDataset(shards=index, decode=number, client=options).load_state_dict(state)
     with pytest.raises(dataflux.PreconditionError, match="another index"):
         list(pickle.loads(kept))
+
+
+def test_names_with_braces_are_one_index(bucket, index, options):
+    one = MapDataset(shards=bucket("t/{2..0}.tar"), decode=number, client=options)
+    several = MapDataset(shards=[bucket("t/2.tar"), bucket("t/{1,0}.tar")], decode=number, client=options)
+    expected = [shard * SAMPLES + sample for shard in (2, 1, 0) for sample in range(SAMPLES)]
+    assert [one[i] for i in range(len(one))] == [several[i] for i in range(len(several))] == expected
+    assert len(MapDataset(shards=bucket("t/[1-3].tar"), client=options)) == 3 * SAMPLES

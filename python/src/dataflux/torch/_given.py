@@ -12,6 +12,7 @@ from .._listing import Listing, Rows
 from .._manifest import Manifest
 from .._pairing import PairedRows
 from .._place import object_place, one_of, prefix_place, url_of, with_both_slashes
+from .._shard_lists import shards_of
 from .._shards import ShardIndex
 from . import _named, _pairs
 from ._ranks import distributed
@@ -64,6 +65,8 @@ def source_of(client: Client, url: Any, manifest: Any, names: Any, pairs: Any, s
 
 def _of_shards(client, several, folder, rank, world_size):
     """Of indexes, and of what is indexed here: prefixes and listings of shards."""
+    if len(several) > 1 and all(map(_is_shard, several)):
+        several = [list(several)]  # one index of all
     known = {number: _index_of(each) for number, each in enumerate(several)}
     missing = [number for number, index in known.items() if index is None]
 
@@ -85,6 +88,12 @@ def _of_shards(client, several, folder, rank, world_size):
     if len({(part.bucket, part.digest) for part in parts}) < len(parts):
         raise ValueError("shards: the same index was given twice, and its samples would come twice")
     return Source(parts, list(map(len, indexes)), folder, _told(several[0], parts))
+
+
+def _is_shard(given):
+    """It names a shard, or several of them, and not a prefix."""
+    return isinstance(given, (str, os.PathLike)) and "://" in os.fspath(given) and (
+        os.fspath(given).endswith(".tar") or shards_of(given) is not None)
 
 
 def _index_of(shards):
@@ -110,6 +119,8 @@ def _told(first, parts):
     """Where objects come from, for people."""
     if isinstance(first, (str, os.PathLike)):
         told = os.fspath(first)
+    elif isinstance(first, list):
+        told = f"{first[0]} and {len(first) - 1} more shards"
     elif isinstance(first, tuple):
         told = url_of(*first)
     elif isinstance(first, ShardIndex):

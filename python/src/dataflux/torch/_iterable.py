@@ -52,8 +52,8 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
             between prefix and suffix are one sample, and row and decode get tuples of two. Both prefixes
             are listed; with `manifest`, which may be a list of two, that is where they are looked up.
         shards: instead, samples of tar shards: the path of an index that Client.index_shards() made, or a
-            ShardIndex; or "gs://bucket/prefix" or a Listing of shards, which are indexed first; or a list of
-            those. A sample is a dict: "__key__", "__url__", and of each field its bytes. `decode` is given
+            ShardIndex; or "gs://bucket/prefix", names with braces or patterns ("gs://bucket/{00..99}.tar"),
+            or a Listing of shards, which are indexed first, as by Client.index_shards(); or a list of those. A sample is a dict: "__key__", "__url__", and of each field its bytes. `decode` is given
             that, with memoryviews, and the shard's Row.
         unpaired: of an object without a partner: "refuse" it by a NotFoundError that names it, or
             "omit" it and count it (`unpaired`). With `pairs` alone.
