@@ -1276,6 +1276,103 @@ DATAFLUX_API dataflux_status dataflux_writer_abort(dataflux_writer* writer, data
  */
 DATAFLUX_API void dataflux_writer_free(dataflux_writer* writer);
 
+/* ---- Writers of shards ----------------------------------------------------------------------- */
+
+/* Writes samples into tar shards in WebDataset's convention. The same samples give the same bytes:
+ * times and owners are 0, and the fields of a sample are in the order of their names.
+ *
+ * A shard appears whole or not at all, and is never put over an object that is there. Before it
+ * appears its index entry is written beside it, as NAME.dfx, with the places and checksums of its
+ * samples. Shards appear in the order of their numbers; dataflux_shard_writer_finish() makes the
+ * last one appear. Without it the open shard is discarded; those before it stay. Without samples
+ * there are none. After a killed process `resume` goes on behind the shards that are there: give
+ * the samples again from behind those, and the shards are the same as without the kill.
+ *
+ * Failures: DATAFLUX_INVALID_ARGUMENT for a sample that a reader would not give back as it is.
+ * Nothing is written then, and the writer goes on. After any other failure every call fails. They
+ * name the shard: DATAFLUX_FAILED_PRECONDITION if it is there already, or somebody else writes it;
+ * those of dataflux_writer_commit(). When resuming: a shard lacks its entry, or is not there and
+ * one behind it is.
+ *
+ * Memory: as a dataflux_writer, and some 40 bytes for each sample and member of two shards.
+ *
+ * Threads: one thread at a time uses a writer. A concurrent call returns
+ * DATAFLUX_FAILED_PRECONDITION at once. dataflux_client_close() ends it from any thread, with
+ * DATAFLUX_CANCELLED. */
+typedef struct dataflux_shard_writer dataflux_shard_writer;
+
+typedef struct dataflux_shard_writer_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* pattern; /* names by number, such as "train/train-%06d.tar" */
+  uint64_t count;      /* most samples of a shard; 0 = no such limit */
+  uint64_t bytes;      /* most bytes of its archive; 0 = no such limit. One of the two is needed. A
+                          sample that is larger is a shard by itself */
+  uint64_t first;      /* the first number of rank 0 */
+  uint32_t rank;       /* writes the numbers first + rank, first + rank + ranks and so on */
+  uint32_t ranks;      /* 0 = 1 */
+  uint32_t resume;     /* 1: go on behind the shards of this rank that are there */
+  uint32_t reserved;
+} dataflux_shard_writer_options;
+
+DATAFLUX_API void dataflux_shard_writer_options_init(dataflux_shard_writer_options* options,
+                                                     size_t size);
+
+/* Sends nothing unless it resumes. The record's size is the number of samples that were there; the
+ * JSON has "shards", "samples" and "bytes" of these. */
+DATAFLUX_API dataflux_status dataflux_shard_writer_open(
+    dataflux_client* client, const dataflux_shard_writer_options* options, dataflux_queue* queue,
+    uint64_t tag, dataflux_operation** out, dataflux_error** err);
+/* Once, of an operation of dataflux_shard_writer_open() that has ended well. */
+DATAFLUX_API dataflux_status dataflux_operation_take_shard_writer(dataflux_operation* op,
+                                                                  dataflux_shard_writer** out,
+                                                                  dataflux_error** err);
+
+/* A field of a sample to be written: these 32 bytes never grow. */
+typedef struct dataflux_field_bytes {
+  const char* name; /* such as "jpg", of `name_size` bytes */
+  uint64_t name_size;
+  const void* data;
+  uint64_t size;
+} dataflux_field_bytes;
+
+/* Appends a sample by a copy; the fields come in any order. *done is 1 when all of it is taken.
+ * Else write the same sample again, and no other one; its memory must not change meanwhile.
+ *
+ * wait: 1 = until it is taken; 0 = not at all: where *done is 0 then, call
+ * dataflux_shard_writer_notify(). DATAFLUX_INTERRUPTED: a signal handler has run on this thread,
+ * and *done is 0. */
+DATAFLUX_API dataflux_status dataflux_shard_writer_write(dataflux_shard_writer* writer,
+                                                         const char* key, size_t key_size,
+                                                         const dataflux_field_bytes* fields,
+                                                         size_t count, uint32_t wait, int32_t* done,
+                                                         dataflux_error** err);
+/* There are no more samples: writes the end of the last shard, in the same manner. */
+DATAFLUX_API dataflux_status dataflux_shard_writer_end(dataflux_shard_writer* writer, uint32_t wait,
+                                                       int32_t* done, dataflux_error** err);
+/* Brings one record with this tag as soon as a write can go on, or has an error; at once if that
+ * is so already. After dataflux_shard_writer_free() no record comes. */
+DATAFLUX_API dataflux_status dataflux_shard_writer_notify(dataflux_shard_writer* writer,
+                                                          dataflux_queue* queue, uint64_t tag,
+                                                          dataflux_error** err);
+/* Makes the last shard appear, after dataflux_shard_writer_end() is done. The record's size is the
+ * number of samples. JSON: "samples", "bytes", "resumed" as of opening, and "shards", those that
+ * were written: each has "name", "samples", "bytes", "crc32c", "generation", and "ended", by what:
+ * "count", "bytes" or "finished". */
+DATAFLUX_API dataflux_status dataflux_shard_writer_finish(dataflux_shard_writer* writer,
+                                                          dataflux_queue* queue, uint64_t tag,
+                                                          dataflux_operation** out,
+                                                          dataflux_error** err);
+/* Discards the open shard; an error names what could not be removed. A shard that had ended before
+ * may still appear, whole. */
+DATAFLUX_API dataflux_status dataflux_shard_writer_abort(dataflux_shard_writer* writer,
+                                                         dataflux_queue* queue, uint64_t tag,
+                                                         dataflux_operation** out,
+                                                         dataflux_error** err);
+/* Discards the open shard of a writer that was neither finished nor aborted, as
+ * dataflux_writer_free(). */
+DATAFLUX_API void dataflux_shard_writer_free(dataflux_shard_writer* writer);
+
 /* ---- Readers --------------------------------------------------------------------------------- */
 
 /* Reads one object like a file: from any offset, by any number of threads. Opening pins the

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace dataflux_c {
 
@@ -30,6 +31,35 @@ class told_once final : public record_source {
  private:
   const std::uint64_t tag_;
   std::atomic<bool> taken_{false};
+};
+
+/// Whom a writer is to tell of room: it may ring them for as long as it lives.
+class told_of_room {
+ public:
+  /// `notify(queue, number)` asks the writer.
+  template <class Notify>
+  result<void> ask(const std::shared_ptr<queue_state>& queue, std::uint64_t tag, Notify notify) {
+    std::erase_if(asked_, [](const asked& each) { return each.source->taken(); });
+    const auto source = std::make_shared<told_once>(tag);
+    asked_.reserve(asked_.size() + 1);
+    auto number = queue->add(source);
+    if (!number) return std::move(number).error();
+    asked_.push_back({queue, *number, source});
+    notify(queue->events(), *number);
+    return {};
+  }
+  /// No record comes any more.
+  void end() {
+    for (const asked& each : asked_) each.queue->remove(each.number);
+  }
+
+ private:
+  struct asked {
+    std::shared_ptr<queue_state> queue;
+    std::uint64_t number;
+    std::shared_ptr<told_once> source;
+  };
+  std::vector<asked> asked_{};
 };
 
 /// Rings for a source when the last who shares it lets go, on whatever thread that is.

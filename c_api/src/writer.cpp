@@ -9,7 +9,7 @@
 namespace dataflux_c {
 
 void writer_state::end() {
-  for (const asked& each : asked_) each.queue->remove(each.number);
+  asked_.end();
   writer_.reset();
 }
 
@@ -58,14 +58,9 @@ result<writer_state::how> writer_state::lend(dataflux::bytes_view bytes, std::in
 }
 
 result<void> writer_state::notify(const std::shared_ptr<queue_state>& queue, std::uint64_t tag) {
-  std::erase_if(asked_, [](const asked& each) { return each.source->taken(); });
-  const auto source = std::make_shared<told_once>(tag);
-  asked_.reserve(asked_.size() + 1);
-  auto number = queue->add(source);
-  if (!number) return std::move(number).error();
-  asked_.push_back({queue, *number, source});
-  writer_->notify(queue->events(), *number);
-  return {};
+  return asked_.ask(queue, tag, [this](dataflux::completion_queue& events, std::uint64_t number) {
+    writer_->notify(events, number);
+  });
 }
 
 void commit_operation::describe(dataflux_record& r) const {

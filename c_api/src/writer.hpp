@@ -15,7 +15,6 @@
 #include <stop_token>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace dataflux_c {
 
@@ -45,15 +44,9 @@ class writer_state final : public cancellable {
   const std::shared_ptr<client_state> client;
 
  private:
-  struct asked {
-    std::shared_ptr<queue_state> queue;  ///< which the writer may ring as long as it lives
-    std::uint64_t number;
-    std::shared_ptr<told_once> source;
-  };
-
   std::stop_source stop_{};
   std::atomic<bool> busy_{false};
-  std::vector<asked> asked_{};
+  told_of_room asked_{};
   std::optional<dataflux::checkpoint_writer> writer_{};
 };
 

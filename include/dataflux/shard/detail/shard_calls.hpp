@@ -1,0 +1,127 @@
+#pragma once
+
+#include <dataflux/checkpoint/checkpoint_writer.hpp>
+#include <dataflux/detail/buffer.hpp>
+#include <dataflux/detail/collecting_sink.hpp>
+#include <dataflux/shard/detail/shard_pattern.hpp>
+#include <dataflux/shard/shard_writer.hpp>
+#include <dataflux/store/detail/call_coordinator.hpp>
+#include <dataflux/store/object_columns.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// The calls of a shard_writer that take several requests: to find out what is there, to open a
+/// shard, to end one.
+namespace dataflux::inline DATAFLUX_ABI::detail::shard {
+
+/// A shard that may be written. On the strand of its context.
+struct opened_shard {
+  checkpoint_writer writer;
+  /// Generation of an entry without a shard, which is going to be replaced; 0 = none.
+  std::int64_t sidecar{0};
+};
+
+/// Sees that the shard is not there, and opens its upload.
+class shard_open_call final : public call_coordinator<shard_open_call, opened_shard> {
+ public:
+  shard_open_call(const transfer_context& context, upload_request request,
+                  const call_limits& limits, completion done);
+  void begin();
+  void idle();
+
+ private:
+  void found(const result<object_metadata>& shard);
+  void found_sidecar(const result<object_metadata>& sidecar);
+
+  const transfer_context context_;
+  upload_request request_;
+  std::int64_t sidecar_{0};
+  bool opening_{false};
+};
+
+/// What the ends of a writer's shards share, on the strand: they come one after the other, and none
+/// after one that has failed.
+struct shard_chain {
+  bool busy{false};
+  unique_function<void()> next{};  ///< at most one waits
+  std::optional<error> failure{};
+  std::vector<written_shard> written{};
+  // For any thread:
+  std::atomic<std::uint64_t> whole_shards{0};
+  std::atomic<std::uint64_t> whole_samples{0};
+};
+
+/// How a shard ends; without a writer it is a wait for those before.
+struct shard_ending {
+  std::optional<checkpoint_writer> writer{};
+  std::string bucket{};
+  written_shard shard{};
+  std::string sidecar{};  ///< bytes of its entry
+  std::int64_t sidecar_generation{0};
+  std::optional<error> discarded{};  ///< why it is
+  bool last{false};                  ///< the writer is finished: gives what it has written
+  bool aborted{false};               ///< it is, since the caller wishes so
+};
+
+/// Writes the entry of a shard and commits it, once those before are there.
+class shard_end_call final : public call_coordinator<shard_end_call, shard_writer_summary> {
+ public:
+  shard_end_call(const transfer_context& context, std::shared_ptr<shard_chain> chain,
+                 shard_ending ending, const call_limits& limits, completion done);
+  void begin();
+  /// After a failure what was sent is removed before the caller hears of it.
+  void idle();
+
+ private:
+  void go_on();
+  void abort();
+  void write_sidecar();
+  void commit();
+  void committed(const committed_object& made);
+  shard_writer_summary summary() const;
+  void end(result<shard_writer_summary> outcome);
+
+  const std::shared_ptr<shard_chain> chain_;
+  shard_ending ending_;
+  bool mine_{false};  ///< the chain's turn
+};
+
+/// Counts the shards of one rank that are there, by their entries.
+class shard_survey final : public call_coordinator<shard_survey, resumed_shards> {
+ public:
+  shard_survey(const transfer_context& context, shard_writer_request request,
+               shard_pattern pattern, const call_limits& limits, completion done);
+  void begin();
+
+ private:
+  struct entry_read;
+  void take_rows(object_columns rows);
+  void read_more();
+  void read(std::size_t shard);
+  void arrived(std::size_t shard, const entry_read& read, const result<read_summary>& outcome);
+  error named(error why, std::string_view object) const;
+
+  const transfer_context context_;
+  const shard_writer_request request_;
+  const shard_pattern pattern_;
+  const buffer_pool pool_{};
+  object_columns rows_{};
+  std::vector<std::size_t> shards_{};    ///< rows, in the order of their numbers
+  std::vector<std::size_t> sidecars_{};  ///< rows of their entries
+  std::size_t next_{0};
+  std::size_t reading_{0};
+  resumed_shards found_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::shard
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/shard/impl/shard_calls.ipp>
+#endif
