@@ -1285,7 +1285,7 @@ DATAFLUX_API void dataflux_writer_free(dataflux_writer* writer);
  * appears its index entry is written beside it, as NAME.dfx, with the places and checksums of its
  * samples. Shards appear in the order of their numbers; dataflux_shard_writer_finish() makes the
  * last one appear. Without it the open shard is discarded; those before it stay. Without samples
- * there are none. After a killed process `resume` goes on behind the shards that are there: give
+ * no shard appears. After a killed process `resume` goes on behind the shards that are there: give
  * the samples again from behind those, and the shards are the same as without the kill.
  *
  * Failures: DATAFLUX_INVALID_ARGUMENT for a sample that a reader would not give back as it is.

@@ -19,10 +19,7 @@
 
 namespace dataflux_c {
 
-namespace {
-
 using dataflux::shard_writer;
-using dataflux::detail::codec::json_writer;
 using writes = dataflux::detail::shard::interruptible_writes;
 
 /// What lies behind a writer of shards. The client ends it when it is closed.
@@ -58,6 +55,10 @@ class shard_writer_state final : public cancellable {
   std::vector<dataflux::sample_field> fields_{};
   std::optional<shard_writer> writer_{};
 };
+
+namespace {
+
+using dataflux::detail::codec::json_writer;
 
 void write_resumed(json_writer& w, const dataflux::resumed_shards& found) {
   w.begin_object().key("shards").natural(found.shards).key("samples").natural(found.samples);

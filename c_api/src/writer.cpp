@@ -4,7 +4,6 @@
 
 #include <dataflux/codec/detail/json_writer.hpp>
 
-#include <algorithm>
 
 namespace dataflux_c {
 

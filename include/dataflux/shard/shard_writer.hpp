@@ -89,7 +89,7 @@ struct shard_writer_summary {
 /// appears its index entry is written beside it, as NAME.dfx: the places and checksums of its
 /// samples. So each shard that is there has its entry, and index_shards() need not read it. An
 /// entry without a shard is harmless, and is replaced. Shards appear in the order of their numbers.
-/// Without samples there are none.
+/// Without samples no shard appears.
 ///
 /// finish() makes the last shard appear. Without it, by abort() or the destructor, the shard that
 /// is open is discarded; those before it stay. After a killed process `resume` goes on behind the

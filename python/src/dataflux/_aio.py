@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ._writer import AsyncWriter
     from ._items import Request
     from ._listing import Listing, RowFeed, Rows
+    from ._shard_writer import AsyncShardWriter
     from ._shards import AsyncGetSamples, Numbers, ShardIndex
     from ._manifest import Target
     from ._object import Place
@@ -120,6 +121,21 @@ class AsyncClient(Core, AsyncFileVerbs, Verbs):
         made = AsyncWriter(self, url)
         return await self._run(made._opened(opening(
             *made._of, attributes(**how), if_generation_match, size_hint, part_size, timeout)))
+
+    async def shard_writer(self, url: Place, *, count: int = 0, bytes: int = 0, first: int = 0,
+                           rank: int = 0, ranks: int = 1, resume: bool = False) -> AsyncShardWriter:
+        """Opens a writer of tar shards.
+
+            async with await client.shard_writer("gs://bucket/%06d.tar", count=10_000) as shards:
+                await shards.write({"__key__": "0001", "jpg": image})
+
+        Arguments, Raises: as of Client.shard_writer().
+        """
+        from ._shard_writer import AsyncShardWriter, opening
+
+        made = AsyncShardWriter(self, url)
+        return await self._run(made._opened_behind(opening(*made._of, count, bytes, first, rank, ranks,
+                                                           resume)))
 
     def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,
                      end: str | None = None, delimiter: str | None = None, glob: str | None = None,

@@ -22,6 +22,7 @@ from ._verbs_objects import ObjectVerbs
 from ._place import count_of, flag_of, nanoseconds
 from ._verbs_reads import ReadVerbs
 from ._sets import SetVerbs
+from ._shard_writer import ShardWriterVerbs
 from ._shards import ShardVerbs
 from ._transfer import TransferVerbs
 from ._wait import Blocking
@@ -287,6 +288,7 @@ class Verbs(
     ListVerbs,
     ManifestVerbs,
     ShardVerbs,
+    ShardWriterVerbs,
     SetVerbs,
     LeftoverVerbs,
     BucketVerbs,

@@ -282,3 +282,50 @@ class IndexedSample(Report):
     fields: Dict[str, Tuple[int, int]]
 
     __hash__ = None  # type: ignore[assignment]  # as of what has a dict
+
+
+class Resumed(Report):
+    """What a writer of shards has found when it was opened with resume=True.
+
+    shards, samples, bytes: of the shards that were there.
+    """
+
+    __slots__ = ("shards", "samples", "bytes")
+    shards: int
+    samples: int
+    bytes: int
+
+
+class WrittenShard(Report):
+    """A shard that a writer has made.
+
+    bucket, name, generation, crc32c: of the object; bytes: its size.
+    samples: how many it has.
+    ended: what made it end: "count", "bytes" or "finished".
+    """
+
+    __slots__ = ("bucket", "name", "samples", "bytes", "crc32c", "generation", "ended")
+    bucket: str
+    name: str
+    samples: int
+    bytes: int
+    crc32c: int
+    generation: int
+    ended: str
+
+    def _place(self, argument):
+        return place_of(self, argument)
+
+
+class WrittenShards(Report):
+    """What a writer of shards has made.
+
+    shards: each in its order; samples, bytes: of all of them.
+    resumed: what was there before.
+    """
+
+    __slots__ = ("shards", "samples", "bytes", "resumed")
+    shards: Tuple[WrittenShard, ...]
+    samples: int
+    bytes: int
+    resumed: Resumed

@@ -101,29 +101,25 @@ class OfWriter:
         return self._writer.generation
 
 
-class _Body:
-    """What both writers are: their state, and their verbs, each written once.
+class Life:
+    """What all writers are, while they are open and after it: their state.
 
     _state   opening, open, broken (it can only be aborted), committed, aborted
     """
 
     _state = "opening"
     _over = None  # of the file on top of it, a weak reference
-    # Of a form: who uses it, what may come between, and how it waits for room and copies.
-    _who, _cut, _patience, _step = "thread", "interrupted", -1, 1 << 62
+    _who = "thread"  # who uses it
 
     def _of_client(self, client, bucket, name):
         self._of = bucket, name
         self._client = client
-        self._position = 0
         self._why = None
         self._told = False
-        self._object = None
         self._process = _wait._process
         self._lock = _thread.allocate_lock()  # one at a time uses it
 
-    async def _opened(self, call):
-        self._writer = await call
+    def _is_open(self):
         self._state = "open"
         _writers.add(self)
         return self
@@ -132,16 +128,6 @@ class _Body:
     def url(self) -> str:
         """gs://bucket/name"""
         return url_of(*(text.decode() for text in self._of))
-
-    @property
-    def object(self) -> Object | None:
-        """What is known of the object once it is committed, as stat() gives it; None before."""
-        return self._object
-
-    @property
-    def generation(self) -> int:
-        """Of the object once it is committed; 0 before."""
-        return self._object.generation if self._object is not None else 0
 
     @property
     def closed(self) -> bool:
@@ -153,10 +139,6 @@ class _Body:
         """This is a forked child of the process that it belongs to: it can do nothing here."""
         return self._process != _wait._process
 
-    def tell(self) -> int:
-        """Bytes that were written so far."""
-        return self._position
-
     def _usable(self):
         if self.forked:
             raise PreconditionError(f"{self.url}: a writer belongs to the process that opened it, "
@@ -165,14 +147,6 @@ class _Body:
             raise ValueError(f"{self.url}: the writer is {self._state}")
         if self._state == "broken":
             raise PreconditionError(f"{self.url}: {self._why}, so it cannot be committed")
-
-    def _committed(self, operation, record):
-        return Object(json_of(operation)["object"])
-
-    def spoil(self, why):
-        """From now on it never commits."""
-        if self._state == "open":
-            self._state, self._why = "broken", why
 
     def left_open(self, source):
         """Tells once that nobody closed it, where this is its process. `source` is what was left."""
@@ -204,6 +178,64 @@ class _Body:
             raise PreconditionError(f"{self.url}: another {self._who} uses the writer; one at a time "
                                     "does")
         return self._lock
+
+    async def _abort(self) -> None:
+        """Gives up and removes what was sent: what was there before stays. After a commit, and
+        again, it does nothing.
+
+        Raises: an error that names what could not be removed.
+        """
+        if self.closed or self.forked:
+            return
+        with self._taken():
+            try:
+                await Call(lambda client, *where: self._aborting(*where))
+            finally:
+                self._end("aborted")
+
+    def __reduce__(self):
+        raise TypeError("a writer belongs to its process, and cannot be pickled")
+
+
+class _Body(Life):
+    """What both writers of an object are: their verbs, each written once."""
+
+    # Of a form: what may come between, and how it waits for room and copies.
+    _cut, _patience, _step = "interrupted", -1, 1 << 62
+
+    def _of_client(self, client, bucket, name):
+        super()._of_client(client, bucket, name)
+        self._position = 0
+        self._object = None
+
+    async def _opened(self, call):
+        self._writer = await call
+        return self._is_open()
+
+    @property
+    def object(self) -> Object | None:
+        """What is known of the object once it is committed, as stat() gives it; None before."""
+        return self._object
+
+    @property
+    def generation(self) -> int:
+        """Of the object once it is committed; 0 before."""
+        return self._object.generation if self._object is not None else 0
+
+    def tell(self) -> int:
+        """Bytes that were written so far."""
+        return self._position
+
+    def _committed(self, operation, record):
+        return Object(json_of(operation)["object"])
+
+    def _aborting(self, *where):
+        return library.writer_abort(self._writer, *where)
+
+    def spoil(self, why):
+        """From now on it never commits."""
+        if self._state == "open":
+            self._state, self._why = "broken", why
 
     async def _write(self, buffer: Buffer) -> int:
         """Appends bytes. Waits for room while all of the client's upload_memory is in use.
@@ -257,24 +289,6 @@ class _Body:
                 return self._object
             finally:
                 self._end(end)
-
-    async def _abort(self) -> None:
-        """Gives up and removes what was sent: what was there before stays. After a commit, and
-        again, it does nothing.
-
-        Raises: an error that names what could not be removed.
-        """
-        if self.closed or self.forked:
-            return
-        with self._taken():
-            try:
-                await Call(lambda client, queue, tag, out, err:
-                           library.writer_abort(self._writer, queue, tag, out, err))
-            finally:
-                self._end("aborted")
-
-    def __reduce__(self):
-        raise TypeError("a writer belongs to its process, and cannot be pickled")
 
     def __repr__(self) -> str:
         return f"<dataflux.{type(self).__name__} {self.url}, {self._position} bytes, {self._state}>"

@@ -5,6 +5,7 @@
 #include <dataflux/shard/detail/sample_name.hpp>
 #include <dataflux/shard/detail/shard_packer.hpp>
 #include <dataflux/shard/impl/sample_grouper.ipp>
+#include <dataflux/shard/impl/shard_indexer.ipp>
 #include <dataflux/shard/shard_index.hpp>
 
 #include <algorithm>
@@ -81,6 +82,11 @@ DATAFLUX_INLINE result<void> shard_packer::take(std::string_view key,
   std::sort(members_.begin(), members_.end(),
             [](const member& a, const member& b) { return a.field->name < b.field->name; });
   if (auto good = check(key); !good) return good;
+  if (layout_.field_bytes > most_field_bytes) {
+    return error{errc::resource_exhausted,
+                 "the fields of a shard have names of over 16 MiB together, since each sample has "
+                 "others; name them alike, or make smaller shards"};
+  }
   write_headers(key);
   key_ = key;
   if (fits() && samples() > 0 && key == last_key_) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <dataflux/detail/short_of_memory.hpp>
-#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/shard/detail/shard_writer_state.hpp>
 #include <dataflux/shard/shard_writer.hpp>
 #include <dataflux/store/requests.hpp>
@@ -64,8 +63,8 @@ inline result<bool> wait_for_news(shard_writer_state& state) {
     try {
       state.bell.emplace();
     } catch (const std::system_error&) {
-      return state.fail(
-          error(errc::resource_exhausted, "the write cannot go on without a descriptor to wait by"));
+      return state.fail(error(errc::resource_exhausted,
+                              "the write cannot go on without a descriptor to wait by"));
     }
   }
   state.notify(*state.bell, 0);
@@ -125,9 +124,6 @@ DATAFLUX_INLINE void shard_writer::open_with(const transfer_context& context,
                                              shard_writer_request request,
                                              const call_limits& limits,
                                              object_store::completion<shard_writer> done) {
-  if (auto good = context.store().check_not_forked(request.bucket, request.pattern); !good) {
-    return done(std::move(good).error());
-  }
   auto pattern = detail::shard::check_request(request);
   if (!pattern) return done(std::move(pattern).error());
   auto state = std::make_shared<detail::shard::shard_writer_state>(context, request, *pattern);
