@@ -1319,7 +1319,7 @@ DATAFLUX_API void dataflux_shard_writer_options_init(dataflux_shard_writer_optio
                                                      size_t size);
 
 /* Sends nothing unless it resumes. The record's size is the number of samples that were there; the
- * JSON has "shards", "samples" and "bytes" of these. */
+ * JSON, until the writer is taken, has "shards", "samples" and "bytes" of these. */
 DATAFLUX_API dataflux_status dataflux_shard_writer_open(
     dataflux_client* client, const dataflux_shard_writer_options* options, dataflux_queue* queue,
     uint64_t tag, dataflux_operation** out, dataflux_error** err);

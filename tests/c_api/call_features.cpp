@@ -385,6 +385,58 @@ void call_player::end_writer() {
   });
 }
 
+void call_player::open_shard_writer() {
+  if (dice_.chance(2)) {
+    taken_of(dataflux_operation_take_shard_writer, shard_writers_, dataflux_shard_writer_free);
+    return;
+  }
+  dataflux_shard_writer_options o;
+  dataflux_shard_writer_options_init(&o, sizeof o);
+  o.bucket = dice_.chance(8) ? nullptr : "bkt";
+  o.pattern = dice_.chance(8) ? "no number" : "made/shards/%03d.tar";
+  o.count = dice_.below(3);
+  o.bytes = dice_.chance(2) ? 1000 * dice_.below(100) : 0;
+  o.first = dice_.chance(8) ? dice_.number() : 0;
+  o.rank = static_cast<std::uint32_t>(dice_.below(3));
+  o.ranks = static_cast<std::uint32_t>(dice_.below(4));
+  o.resume = static_cast<std::uint32_t>(dice_.below(2));
+  begin([&](auto* queue, auto** out, auto** err) {
+    return dataflux_shard_writer_open(any(clients_), odd_.of(o, dice_), queue, 50, out, err);
+  });
+}
+
+void call_player::write_shards() {
+  if (none(shard_writers_)) return open_shard_writer();
+  dataflux_shard_writer* const writer = any(shard_writers_);
+  const std::string key = std::to_string(dice_.below(20)) + (dice_.chance(8) ? "." : "");
+  const std::string_view data{long_text().data(), 100 * dice_.below(999)};
+  const std::array<dataflux_field_bytes, 2> fields{
+      {{"x", 1, data.data(), data.size()},
+       {dice_.chance(8) ? "X" : "y", 1, dice_.chance(8) ? nullptr : data.data(), data.size() / 2}}};
+  std::int32_t done = 77;
+  switch (dice_.below(4)) {
+    case 0:
+      said(dataflux_shard_writer_notify(writer, any(queues_), 51, err()));
+      return;
+    case 1:
+      said(dataflux_shard_writer_end(writer, 0, &done, err()));
+      break;
+    default:
+      said(dataflux_shard_writer_write(writer, key.data(), key.size(), fields.data(),
+                                       dice_.below(3), 0, &done, err()));
+  }
+  require(done == 0 || done == 1);
+}
+
+void call_player::end_shard_writer() {
+  if (none(shard_writers_)) return open_shard_writer();
+  const bool finishes = !dice_.chance(4);
+  begin([&](auto* queue, auto** out, auto** err) {
+    return finishes ? dataflux_shard_writer_finish(any(shard_writers_), queue, 52, out, err)
+                    : dataflux_shard_writer_abort(any(shard_writers_), queue, 53, out, err);
+  });
+}
+
 void call_player::open_reader() {
   if (dice_.chance(2)) {
     taken_of(dataflux_operation_take_reader, readers_, dataflux_reader_free);
@@ -650,6 +702,7 @@ void call_player::free_feature() {
   switch (dice_.below(10)) {
     case 8:
       return free_one(shard_streams_, dataflux_shard_stream_free);
+      return free_one(shard_writers_, dataflux_shard_writer_free);
     case 7:
       return free_one(shard_indexes_, dataflux_shard_index_free);
     case 0:
@@ -701,6 +754,7 @@ void call_player::free_features() {
   free_each(sets_, dataflux_set_free);
   free_each(readers_, dataflux_reader_free);
   free_each(writers_, dataflux_writer_free);
+  free_each(shard_writers_, dataflux_shard_writer_free);
   free_each(shard_indexes_, dataflux_shard_index_free);
   free_each(shard_streams_, dataflux_shard_stream_free);
   free_each(changes_, dataflux_changes_free);
@@ -742,6 +796,10 @@ void call_player::feature() {
                                                 &call_player::ask_shard_index,
                                                 &call_player::stream_shard,
                                                 &call_player::ask_shard_index,
+                                                &call_player::open_shard_writer,
+                                                &call_player::write_shards,
+                                                &call_player::write_shards,
+                                                &call_player::end_shard_writer,
                                                 &call_player::free_feature};
   (this->*all[dice_.below(std::size(all))])();
 }

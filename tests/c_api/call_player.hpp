@@ -188,6 +188,9 @@ class call_player {
   void index_shards();
   void ask_shard_index();
   void stream_shard();
+  void open_shard_writer();
+  void write_shards();
+  void end_shard_writer();
   void ask_sampler();
   void change_object();
   void ask_bucket();
@@ -245,6 +248,7 @@ class call_player {
   handles<dataflux_changes> changes_{};
   handles<dataflux_shard_index> shard_indexes_{};
   handles<dataflux_shard_stream> shard_streams_{};
+  handles<dataflux_shard_writer> shard_writers_{};
   handles<dataflux_writer> writers_{};
   handles<dataflux_reader> readers_{};
   handles<dataflux_set> sets_{};

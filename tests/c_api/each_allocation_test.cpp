@@ -574,6 +574,31 @@ dataflux_status abort_writer(place& p) {
     return dataflux_writer_abort(writer.get(), queue, tag, out, nullptr);
   });
 }
+dataflux_status write_shards(place& p) {
+  auto o = made(dataflux_shard_writer_options_init);
+  o.bucket = "bkt";
+  o.pattern = "tmp/%03d.tar";
+  o.count = 1;
+  operation_ptr op;
+  CHECKED(p.call(
+      [&](auto queue, auto tag, auto out) {
+        return dataflux_shard_writer_open(p.client.get(), &o, queue, tag, out, nullptr);
+      },
+      &op));
+  dataflux_shard_writer* opened = nullptr;
+  const dataflux_status taken = dataflux_operation_take_shard_writer(op.get(), &opened, nullptr);
+  const shard_writer_ptr writer(opened);
+  CHECKED(taken);
+  const dataflux_field_bytes field{"x", 1, "12345", 5};
+  std::int32_t done = 0;
+  for (const char* key : {"a", "b"}) {
+    CHECKED(dataflux_shard_writer_write(opened, key, 1, &field, 1, 1, &done, nullptr));
+  }
+  CHECKED(dataflux_shard_writer_end(opened, 1, &done, nullptr));
+  return p.call([&](auto queue, auto tag, auto out) {
+    return dataflux_shard_writer_finish(opened, queue, tag, out, nullptr);
+  });
+}
 dataflux_status read(place& p, const reader_ptr& reader) {
   const std::size_t size = dataflux_reader_size(reader.get());
   std::string memory = with_memory([&] { return std::string(size, '\0'); });
@@ -882,6 +907,7 @@ std::vector<doing> all_of(const std::string& endpoint) {
       {"a small writer", write_small},
       {"a writer of parts", write_parts},
       {"abort", abort_writer},
+      {"shards", write_shards, before([](place& p) { return remove_prefix(p); })},
       {"read", [](place& p) { return read(p); }},
       {"set", [](place& p) { return save_set(p, "sets/a"); },
        [](place& p) {

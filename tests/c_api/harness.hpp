@@ -34,6 +34,7 @@ using changes_ptr = std::unique_ptr<dataflux_changes, freer<dataflux_changes_fre
 using writer_ptr = std::unique_ptr<dataflux_writer, freer<dataflux_writer_free>>;
 using reader_ptr = std::unique_ptr<dataflux_reader, freer<dataflux_reader_free>>;
 using shard_index_ptr = std::unique_ptr<dataflux_shard_index, freer<dataflux_shard_index_free>>;
+using shard_writer_ptr = std::unique_ptr<dataflux_shard_writer, freer<dataflux_shard_writer_free>>;
 using events_ptr = std::unique_ptr<dataflux_events, freer<dataflux_events_free>>;
 using error_ptr = std::unique_ptr<dataflux_error, freer<dataflux_error_free>>;
 

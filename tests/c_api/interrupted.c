@@ -34,6 +34,7 @@ static dataflux_client* client;
 static dataflux_queue* queue;
 static dataflux_operation* op;
 static dataflux_writer* writer;
+static dataflux_shard_writer* shard_writer;
 static dataflux_error* err;
 static char bytes[2 * least_part];
 
@@ -118,6 +119,38 @@ static int fill_writer(void) {
   }
   return 0;
 }
+/* Nobody answers what it asks of the first shard. */
+static int open_shard_writer(void) {
+  dataflux_shard_writer_options o;
+  dataflux_shard_writer_options_init(&o, sizeof o);
+  o.bucket = "bkt";
+  o.pattern = "%03d.tar";
+  o.count = 1;
+  CHECK(dataflux_shard_writer_open(client, &o, NULL, 0, &op, &err) == DATAFLUX_OK);
+  CHECK(to_the_end(op) == DATAFLUX_OK);
+  CHECK(dataflux_operation_take_shard_writer(op, &shard_writer, &err) == DATAFLUX_OK);
+  return 0;
+}
+static dataflux_status write_shard(uint32_t wait, int32_t* done) {
+  dataflux_field_bytes field = {"x", 1, NULL, 0};
+  *done = 7;
+  return dataflux_shard_writer_write(shard_writer, "k", 1, &field, 1, wait, done, &err);
+}
+static dataflux_status write_sample(void) {
+  int32_t done;
+  const dataflux_status status = write_shard(1, &done);
+  return done == 0 ? status : DATAFLUX_INTERNAL;
+}
+/* It waits still for the same, and can be given up. */
+static int write_sample_again(void) {
+  int32_t done;
+  dataflux_operation* abort = NULL;
+  CHECK(write_shard(0, &done) == DATAFLUX_OK && done == 0);
+  CHECK(dataflux_shard_writer_abort(shard_writer, NULL, 0, &abort, &err) == DATAFLUX_OK);
+  CHECK(to_the_end(abort) == DATAFLUX_OK);
+  dataflux_operation_free(abort);
+  return 0;
+}
 static dataflux_status write_more(void) {
   size_t taken = 7;
   const dataflux_status status = dataflux_writer_write(writer, bytes, 100, -1, &taken, &err);
@@ -153,6 +186,7 @@ static const struct {
     {"dataflux_operation_wait", begin_stat, wait_for_operation, operation_again},
     {"dataflux_writer_write", fill_writer, write_more, write_again},
     {"dataflux_writer_lend", fill_writer, lend_more, write_again},
+    {"dataflux_shard_writer_write", open_shard_writer, write_sample, write_sample_again},
 };
 
 static int set_signal(const char* how) {
@@ -198,6 +232,7 @@ int main(int argc, char** argv) {
   if (status != 0 && err != NULL) fprintf(stderr, "%s\n", dataflux_error_text(err));
   dataflux_error_free(err);
   dataflux_writer_free(writer);
+  dataflux_shard_writer_free(shard_writer);
   dataflux_operation_free(op);
   dataflux_queue_free(queue);
   dataflux_client_free(client);

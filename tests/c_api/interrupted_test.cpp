@@ -18,7 +18,8 @@ using c_api_test::world;
 namespace {
 
 constexpr std::array waiting{"dataflux_queue_next", "dataflux_operation_wait",
-                             "dataflux_writer_write", "dataflux_writer_lend"};
+                             "dataflux_writer_write", "dataflux_writer_lend",
+                             "dataflux_shard_writer_write"};
 
 /// interrupted.c, which lives in a process of its own; its alarm ends it where it hangs.
 class program {

@@ -237,27 +237,30 @@ COUNT = 50  # of half a MiB each: three shards, each of several parts
 def test_killed_it_leaves_whole_shards_and_resumed_the_same(emulator, bucket, tmp_path):
     (tmp_path / "child.py").write_text(CHILD)
 
-    def begin(prefix):
+    def begin():
         return subprocess.Popen([sys.executable, tmp_path / "child.py", emulator.endpoint,
-                                 bucket(prefix + "/%03d.tar"), str(COUNT)], stderr=subprocess.PIPE)
+                                 bucket("t/%03d.tar"), str(COUNT)], stderr=subprocess.PIPE)
 
-    def objects(prefix):
-        return {name.partition("/")[2]: bucket.get(name) for name in bucket.names()
-                if name.startswith(prefix + "/")}
+    def objects():
+        return {name: bucket.get(name) for name in bucket.names() if name.startswith("t/")}
+
+    def remove():
+        for name in objects():
+            emulator.ask("DELETE", f"/storage/v1/b/{bucket.name}/o/{name.replace('/', '%2F')}")
 
     before = emulator.answered()
-    whole = begin("whole")
+    whole = begin()
     assert (whole.communicate()[1], whole.returncode) == (b"", 0)
     requests = emulator.answered() - before
-    unbroken = objects("whole")
+    unbroken = objects()
     assert len(unbroken) == 6
-    dice, round_, kills = random.Random(7), 0, 0
+    dice, kills = random.Random(7), 0
     while kills < KILLS:
-        prefix, ended = f"round{round_}", False
-        round_ += 1
+        remove()
+        ended = False
         while not ended:
             until = emulator.answered() + dice.randrange(requests)
-            child = begin(prefix)
+            child = begin()
             wait_until(lambda: emulator.answered() >= until or child.poll() is not None, pause=0.001)
             time.sleep(dice.uniform(0, 0.01))
             child.send_signal(signal.SIGKILL)
@@ -266,17 +269,13 @@ def test_killed_it_leaves_whole_shards_and_resumed_the_same(emulator, bucket, tm
             assert ended or child.returncode == -signal.SIGKILL, said
             kills += not ended
             time.sleep(0.05)  # what it had sent is carried out all the same
-            there = objects(prefix)
-            for name, content in there.items():
-                if name.endswith(".tar"):
-                    assert content == unbroken[name], f"{name} is torn"
-                    assert there[name + ".dfx"] == unbroken[name + ".dfx"]
+            there = objects()
             shards = sorted(name for name in there if name.endswith(".tar"))
-            assert shards == [f"{i:03d}.tar" for i in range(len(shards))]
-        assert objects(prefix) == unbroken
-        for name in bucket.names():
-            if name.startswith(prefix + "/"):
-                emulator.ask("DELETE", f"/storage/v1/b/{bucket.name}/o/{name.replace('/', '%2F')}")
+            assert shards == [f"t/{i:03d}.tar" for i in range(len(shards))]
+            for name in shards:
+                assert there[name] == unbroken[name], f"{name} is torn"
+                assert there[name + ".dfx"] == unbroken[name + ".dfx"]
+        assert objects() == unbroken
 
 
 def test_no_warning_at_the_end_of_a_finished_one(client, bucket):

@@ -28,7 +28,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// The request for all bytes of a sample, in the generation that was indexed. They are compared
 /// with the sample's checksum if the index has it: got_item::verified tells.
 ///
-/// Errors: those of shard_index::sample(). Cost: that, and an allocation for the name.
+/// Errors: those of shard_index::sample(); failed_precondition for the entry of a shard_writer, in
+/// which no generation is. Cost: that, and an allocation for the name.
 result<get_request> sample_request(const shard_index& index, std::uint64_t sample);
 
 /// The request for the data of one member alone: a field. It has no checksum.

@@ -5,7 +5,8 @@
     Client(...)       connections, limits   AsyncClient; emulator() for tests
     list(url)         lists a prefix        list_batches, list_shared; save_manifest, open_manifest
     get_many(...)     reads many objects    Listing.take, RowFeed
-    get_samples(...)  samples of tar shards index_shards, ShardIndex; shard_writer writes them
+    get_samples(...)  samples of tar shards index_shards, ShardIndex
+    shard_writer(url) writes tar shards     ShardWriter, AsyncShardWriter
     get(url)          reads one object      read_into, get_ranges, reader, download
     open(url, "wb")   saves, loads          writer, put, upload; checkpoint_set, latest_set
     upload_folder     copies folders        remove_prefix, find_leftovers, remove_leftovers

@@ -32,7 +32,8 @@ _MOST_NAMES = 4096  # that are kept
 
 
 def _taken(operation, record):
-    return _take_writer(operation, record), Resumed(**json_of(operation))
+    found = Resumed(**json_of(operation))  # of the writer, as long as it is not taken
+    return _take_writer(operation, record), found
 
 
 def opening(bucket, pattern, count, bytes, first, rank, ranks, resume):

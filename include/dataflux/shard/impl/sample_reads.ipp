@@ -78,6 +78,12 @@ DATAFLUX_INLINE result<get_request> sample_request(const shard_index& index, std
   if (!found) return found.error();
   const auto shard = index.shard(found->shard);
   if (!shard) return shard.error();
+  if (shard->object.generation == 0) {
+    error why{errc::failed_precondition,
+              "the index is the entry that a writer put beside the shard, without its generation; "
+              "index the shards, which takes such entries"};
+    return std::move(why.with_bucket(index.description().bucket).with_object(shard->object.name));
+  }
   get_request request = get_request::of(shard->object);
   request.range = byte_range::span(found->offset, found->size);
   request.range_crc32c = found->crc32c;
