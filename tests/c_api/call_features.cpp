@@ -699,9 +699,10 @@ void call_player::ask_events() {
 }
 
 void call_player::free_feature() {
-  switch (dice_.below(10)) {
+  switch (dice_.below(11)) {
     case 8:
       return free_one(shard_streams_, dataflux_shard_stream_free);
+    case 9:
       return free_one(shard_writers_, dataflux_shard_writer_free);
     case 7:
       return free_one(shard_indexes_, dataflux_shard_index_free);
