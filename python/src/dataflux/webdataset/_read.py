@@ -1,0 +1,169 @@
+"""Samples of shards: opened, taken apart and grouped, one shard behind the other."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Callable, Dict, Iterable, Iterator
+
+from .._errors import Error, InvalidArgumentError, of_status
+from .._tar_streams import read_samples
+from ._cache import Cache
+from ._handlers import Handler, reraise_exception
+from ._open import Pipe, gopen, path_of
+from ._shards import Shard
+from ._stages import PipelineStage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .._client import Client
+
+Sample = Dict[str, Any]
+
+_PIECE = 4 << 20  # bytes that are asked for at once
+_NAME = re.compile(r"((?:.*/|)[^.]+)[.]([^/]*)", re.DOTALL)
+_RULES = ("concatenated", "trailing", "damaged", "keep_case", "strip_dot_slash", "repeated")
+
+
+def rules_of(rules: Dict[str, Any]) -> Dict[str, Any]:
+    """What was told of shards, as Client.index_shards() takes it. Raises: TypeError for another name."""
+    for name in rules:
+        if name not in _RULES:
+            raise TypeError(f"{name}: there is no such argument; of shards there are {', '.join(_RULES)}")
+    return rules
+
+
+def _pieces(stream):
+    take = getattr(stream, "read1", stream.read) if isinstance(stream, Pipe) else stream.read
+    return iter(lambda: take(_PIECE), b"")
+
+
+def _of_shard(url, why):
+    """A failure of the reader, which does not know what it reads."""
+    if not isinstance(why, Error) or url in str(why):
+        return why
+    fields = {name: value for name, value in vars(why).items() if name in ("reason", "generation", "retryable")}
+    return of_status(why.status, f"{url}: {why}", **fields)
+
+
+class ReadShards(PipelineStage):
+    """Samples of shards, as dicts with bytes.
+
+    Arguments:
+        handler: of a shard that cannot be opened or is damaged, and of a field that comes again. Where it goes
+            on, the samples before stay, and the next shard follows; of such a field the first one stays.
+        select_files: which members, by name.
+        rename_files: gives members other names, by which they are grouped.
+        rules: concatenated, trailing, damaged, keep_case, strip_dot_slash, repeated: as of
+            Client.index_shards().
+        local_paths: samples of files here have "__local_path__".
+    """
+
+    def __init__(self, handler: Handler = reraise_exception,
+                 select_files: Callable[[str], Any] | None = None,
+                 rename_files: Callable[[str], str] | None = None, rules: Dict[str, Any] | None = None,
+                 client: Client | None = None, cache: Cache | None = None, local_paths: bool = False) -> None:
+        self._handler = handler
+        self._select, self._rename = select_files, rename_files
+        self._rules = rules_of(rules or {})
+        self._client, self._cache = client, cache
+        self._local_paths = local_paths
+
+    def run(self, src: Iterable[Shard]) -> Iterator[Sample]:
+        for shard in src:
+            url = shard["url"] if isinstance(shard, dict) else shard
+            given, rules = 0, self._rules
+            while rules is not None:
+                samples = self._samples(url, rules)
+                skip, rules = given, None
+                try:
+                    while True:
+                        try:
+                            sample = next(samples)
+                        except StopIteration:
+                            break
+                        except Exception as why:
+                            if not self._handler(why):
+                                return
+                            if isinstance(why, InvalidArgumentError) and url != "-":
+                                rules = {**self._rules, "repeated": "keep_first"}
+                            break
+                        if skip:  # given already, before the shard was opened again
+                            skip -= 1
+                        else:
+                            given += 1
+                            yield sample
+                finally:
+                    samples.close()
+
+    def _samples(self, url, rules):
+        own = {"__url__": url}
+        path = self._cache.file(url) if self._cache is not None else path_of(url)
+        if path is not None and self._local_paths:
+            own["__local_path__"] = path
+        stream = gopen(url if path is None else path, client=self._client)
+        try:
+            renamed = self._select is not None or self._rename is not None
+            read = self._chosen(stream, rules) if renamed else read_samples(_pieces(stream), **rules)
+            for key, fields in read:
+                yield _sample_of(key, fields, own, rules)
+        except Error as why:
+            raise _of_shard(url, why) from why.__cause__
+        finally:
+            if hasattr(stream, "close") and url != "-":
+                stream.close()
+
+    def _chosen(self, stream, rules):
+        """(key, fields) of members that are chosen, and grouped by their new names."""
+        held: Dict[str, Any] = {}
+        last = None
+        for key, fields in read_samples(_pieces(stream), **{**rules, "keep_case": True}):
+            for field, data in fields.items():
+                name = f"{key}.{field}"
+                if self._rename is not None:
+                    name = self._rename(name)
+                found = _NAME.fullmatch(name)
+                if found is None or self._select is not None and not self._select(name):
+                    continue
+                field = found[2] if rules.get("keep_case") else found[2].lower()
+                if found[1] != last:
+                    if held:
+                        yield last, held
+                    last, held = found[1], {}
+                if field not in held:
+                    held[field] = data
+                elif rules.get("repeated", "error") == "error":
+                    raise _repeated(last, field)
+        if held:
+            yield last, held
+
+
+def _repeated(key, field):
+    return of_status("invalid_argument", f"the field {field} comes again in the sample {key}: give "
+                     'repeated="keep_first" to read the first one')
+
+
+def _sample_of(key, fields, own, rules):
+    sample = {"__key__": key, **own}
+    for field, data in fields.items():
+        if not field.isascii() and not rules.get("keep_case"):
+            field = field.lower()
+        if field in sample:
+            if rules.get("repeated", "error") == "error":
+                raise _repeated(key, field)
+            continue
+        sample[field] = data
+    return sample
+
+
+def tarfile_to_samples(handler: Handler = reraise_exception, select_files: Callable[[str], Any] | None = None,
+                       rename_files: Callable[[str], str] | None = None, *, client: Client | None = None,
+                       **rules: Any) -> ReadShards:
+    """A stage that reads the shards that come, as in DataPipeline(SimpleShardList(urls), tarfile_to_samples())."""
+    return ReadShards(handler, select_files, rename_files, rules, client)
+
+
+def tarfile_samples(src: Iterable[Shard], handler: Handler = reraise_exception,
+                    select_files: Callable[[str], Any] | None = None,
+                    rename_files: Callable[[str], str] | None = None) -> Iterator[Sample]:
+    """Samples of the shards that an iterable names as {"url": ...}."""
+    return ReadShards(handler, select_files, rename_files).run(src)
