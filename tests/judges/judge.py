@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs one independent judge, under --full only; exit status 77 says that it was not asked.
 
-    judge.py NAME --tools FOLDER --program PROGRAM
+    judge.py NAME --tools FOLDER --program PROGRAM [--library LIBRARY]
 
 Clients judge the emulator, whose PROGRAM is started for each: google_cloud_storage with access,
 settings, signed, retry and transfer_manager, gcsfs, pyarrow, obstore, node_storage. A server judges the client:
 fake_gcs_server, for which PROGRAM is the test. arrow is pyarrow again, and judges the export of a
-listing, for which PROGRAM is a library that makes one.
+listing, for which PROGRAM is a library that makes one. webdataset is compared with dataflux.webdataset, which has
+LIBRARY, on the emulator.
 FOLDER is what install.py has filled. `./dev test --full judge` does both.
 """
 
@@ -33,13 +34,14 @@ def command_of(name, tools):
     return [tools / "venv/bin/python", "-m", "unittest", "-v", f"{name}_judge"]
 
 
-def judge_emulator(name, tools, program):
+def judge_emulator(name, tools, program, library):
     emulator = Emulator(program, "judged")
+    ours = {"DATAFLUX_LIBRARY": library, "PYTHONPATH": str(HERE.parents[1] / "python/src")} if library else {}
     try:
         return subprocess.run(
             [str(word) for word in command_of(name, tools)], cwd=HERE,
             env=environment(STORAGE_EMULATOR_HOST=emulator.endpoint, PYTHONDONTWRITEBYTECODE="1",
-                            DATAFLUX_JUDGE_MODULES=str(tools / "node"))).returncode
+                            DATAFLUX_JUDGE_MODULES=str(tools / "node"), **ours)).returncode
     finally:
         emulator.close()
 
@@ -91,6 +93,7 @@ def main():
     arguments.add_argument("name")
     arguments.add_argument("--tools", type=Path, required=True)
     arguments.add_argument("--program", required=True)
+    arguments.add_argument("--library", type=os.path.abspath)
     options = arguments.parse_args()
     options.tools = options.tools.absolute()
     options.program = os.path.abspath(options.program)
@@ -102,7 +105,7 @@ def main():
         sys.exit(judge_client(options.tools, options.program))
     if options.name == "arrow":
         sys.exit(judge_export(options.tools, options.program))
-    sys.exit(judge_emulator(options.name, options.tools, options.program))
+    sys.exit(judge_emulator(options.name, options.tools, options.program, options.library))
 
 
 if __name__ == "__main__":

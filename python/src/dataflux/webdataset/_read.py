@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any, Callable, Dict, Iterable, Iterator
 
 from .._errors import Error, InvalidArgumentError, of_status
-from .._tar_streams import read_samples
+from .._tar_streams import ShardStream
 from ._cache import Cache
 from ._handlers import Handler, reraise_exception
 from ._open import Pipe, gopen, path_of
 from ._shards import Shard
 from ._stages import PipelineStage
+from ._unpack import unpacked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def rules_of(rules: Dict[str, Any]) -> Dict[str, Any]:
 
 def _pieces(stream):
     take = getattr(stream, "read1", stream.read) if isinstance(stream, Pipe) else stream.read
-    return iter(lambda: take(_PIECE), b"")
+    return unpacked(iter(lambda: take(_PIECE), b""))
 
 
 def _of_shard(url, why):
@@ -103,20 +105,21 @@ class ReadShards(PipelineStage):
         stream = gopen(url if path is None else path, client=self._client)
         try:
             renamed = self._select is not None or self._rename is not None
-            read = self._chosen(stream, rules) if renamed else read_samples(_pieces(stream), **rules)
-            for key, fields in read:
+            shard = ShardStream(_pieces(stream), **({**rules, "keep_case": True} if renamed else rules))
+            for key, fields in self._chosen(shard, rules) if renamed else shard:
                 yield _sample_of(key, fields, own, rules)
+            _say_left_out(url, shard.counts)
         except Error as why:
             raise _of_shard(url, why) from why.__cause__
         finally:
             if hasattr(stream, "close") and url != "-":
                 stream.close()
 
-    def _chosen(self, stream, rules):
+    def _chosen(self, samples, rules):
         """(key, fields) of members that are chosen, and grouped by their new names."""
         held: Dict[str, Any] = {}
         last = None
-        for key, fields in read_samples(_pieces(stream), **{**rules, "keep_case": True}):
+        for key, fields in samples:
             for field, data in fields.items():
                 name = f"{key}.{field}"
                 if self._rename is not None:
@@ -135,6 +138,13 @@ class ReadShards(PipelineStage):
                     raise _repeated(last, field)
         if held:
             yield last, held
+
+
+def _say_left_out(url, counts):
+    links = counts.get("hard_links", 0)
+    if links:
+        warnings.warn(f"{url}: {links} hard links are in no sample: tar has stored a second name of a file, without its "
+                      "bytes. Make the shard anew, by tar --hard-dereference", stacklevel=2)
 
 
 def _repeated(key, field):
