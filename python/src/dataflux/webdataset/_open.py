@@ -7,8 +7,7 @@ import os
 import re
 import sys
 from typing import Any, Callable, Dict
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 from .._errors import Error
 from ._urls import scheme_of
@@ -212,7 +211,7 @@ def path_of(url: str) -> str | None:
     """The path of a URL that means a file here; else None."""
     scheme = scheme_of(url)
     if scheme == "file":
-        return url2pathname(urlsplit(url).path)
+        return unquote(urlsplit(url).path)
     return None if scheme or url == "-" else url
 
 

@@ -214,7 +214,8 @@ class FluidWrapper(FluidInterface, DataPipeline):
     """A pipeline of one source, to which stages are added by methods."""
 
     def __init__(self, initial: Any) -> None:
-        super().__init__(initial)
+        super().__init__()
+        self.append(initial)
 
 
 class WebLoader(FluidInterface, DataPipeline):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tarfile
 from typing import Any, Callable, Dict
 
 from ._encode import encoder_of
@@ -86,8 +85,11 @@ class TarWriter:
                  mtime: float | None = None, format: Any = None, *, client: Client | None = None) -> None:
         self._encode = encoder_of(encoder)
         kind = _compression(fileobj if isinstance(fileobj, str) else "", compress)
+        import tarfile
+
         self._format = getattr(tarfile, format) if isinstance(format, str) else \
             tarfile.PAX_FORMAT if format is None else format
+        self._info = tarfile.TarInfo
         self.user, self.group, self.mode, self.mtime = user, group, mode, mtime
         self.keep_meta = keep_meta
         self._own = gopen(fileobj, "wb", client=client) if isinstance(fileobj, str) else None
@@ -128,7 +130,7 @@ class TarWriter:
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise ValueError(f"{field}: the field of {key} is a {type(data).__name__}, and no bytes, after encoding")
         data = memoryview(data).cast("B") if isinstance(data, memoryview) else data
-        info = tarfile.TarInfo(f"{key}.{field}")
+        info = self._info(f"{key}.{field}")
         info.size, info.mode, info.uname, info.gname = len(data), self.mode, self.user, self.group
         info.mtime = 0 if self.mtime is None else self.mtime  # type: ignore[assignment]
         return info.tobuf(self._format, "utf-8", "surrogateescape"), data
