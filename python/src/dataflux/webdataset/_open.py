@@ -114,10 +114,10 @@ class WholeFile(io.BufferedWriter):
     an exception leaves its `with`, and where it is let go of."""
 
     def __init__(self, path: str) -> None:
-        self.path = os.path.realpath(path)
-        self._beside = f"{self.path}.{os.getpid()}-{os.urandom(4).hex()}.part"
-        self._whole = False
-        super().__init__(io.FileIO(self._beside, "xb"), 1 << 20)
+        path = os.path.realpath(path)
+        beside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.part"
+        super().__init__(io.FileIO(beside, "xb"), 1 << 20)
+        self.path, self._beside = path, beside
 
     def close(self) -> None:
         if self.closed:
