@@ -37,7 +37,11 @@ class _Source:
         return _Source({**self.arguments, **arguments}, self.handler)
 
     def __iter__(self) -> Iterator[Any]:
-        for sample in self.dataset:
+        # At once, and not with the first sample: a worker says where it is before.
+        return self._passed(iter(self.dataset))
+
+    def _passed(self, samples):
+        for sample in samples:
             if not isinstance(sample, Error):
                 yield sample
             elif not self.handler(sample):
@@ -83,6 +87,9 @@ class Indexed(WebDataset):
             self._check(urls)
         if shardshuffle:
             self._shuffle()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.iterator1()
 
     @property
     def _dataset(self):
