@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import product
-from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Iterable, List
 
-_NUMBERS = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.-?(\d+))?")
-_LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.-?(\d+))?")
+from .._braces import braces
+
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _NESTED = 10  # times that a variable may stand in another one
@@ -19,86 +17,6 @@ def scheme_of(url: str) -> str:
     """What stands before the colon of a URL, in lower case; "" of a path."""
     found = _SCHEME.match(url)
     return found[1].lower() if found else ""
-
-
-def braces(pattern: str) -> List[str]:
-    """What a pattern stands for: {0..9}, {000..127}, {0..90..10}, {a..f}, {x,y}, one in another, many in a row.
-    A brace behind a backslash is itself.
-
-    Raises: ValueError for braces that have no partner.
-    """
-    return [re.sub(r"\\(.)", r"\1", text) for text in _texts(pattern)]
-
-
-def _texts(pattern):
-    """As braces(), with the backslashes."""
-    parts: List[List[str]] = []
-    depth = start = at = 0
-    while at < len(pattern):
-        letter = pattern[at]
-        if letter == "\\":
-            at += 1
-        elif letter == "{":
-            if depth == 0:
-                parts.append([pattern[start:at]])
-                start = at + 1
-            depth += 1
-        elif letter == "}":
-            depth -= 1
-            if depth == 0:
-                parts.append(_alternatives(pattern[start:at]))
-                start = at + 1
-            elif depth < 0:
-                break
-        at += 1
-    if depth:
-        raise ValueError(f"urls: a brace of {pattern!r} has no partner: write \\{{ and \\}} for those of a name")
-    parts.append([pattern[start:]])
-    return ["".join(each) for each in product(*parts)]
-
-
-def _alternatives(inside):
-    numbers = _NUMBERS.fullmatch(inside)
-    if numbers:
-        return _numbers(*numbers.groups())
-    letters = _LETTERS.fullmatch(inside)
-    if letters:
-        return _letters(*letters.groups())
-    several = _at_commas(inside)
-    if len(several) == 1:
-        return ["{" + text + "}" for text in _texts(inside)]
-    return [text for each in several for text in _texts(each)]
-
-
-def _numbers(first, last, step):
-    padded = any(len(each.lstrip("-")) > 1 and each.lstrip("-").startswith("0") for each in (first, last))
-    width = max(len(first), len(last)) if padded else 0
-    return [f"{number:0{width}}" if width else str(number) for number in _from_to(int(first), int(last), step)]
-
-
-def _letters(first, last, step):
-    letters = ascii_uppercase + ascii_lowercase
-    return [letters[at] for at in _from_to(letters.index(first), letters.index(last), step)]
-
-
-def _from_to(first, last, step):
-    step = int(step or 1) or 1
-    return range(first, last + 1, step) if first < last else range(first, last - 1, -step)
-
-
-def _at_commas(inside):
-    found, depth, start, at = [], 0, 0, 0
-    while at < len(inside):
-        letter = inside[at]
-        if letter == "\\":
-            at += 1
-        elif letter in "{}":
-            depth += 1 if letter == "{" else -1
-        elif letter == "," and depth == 0:
-            found.append(inside[start:at])
-            start = at + 1
-        at += 1
-    return [*found, inside[start:]]
 
 
 def _variable(found):
