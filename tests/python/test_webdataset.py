@@ -19,6 +19,7 @@ import pytest
 
 import dataflux
 import dataflux.webdataset as wds
+from test_async_types import by_mypy, by_pyright, typed  # noqa: F401, a fixture
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors" / "tar"
 pytestmark = pytest.mark.filterwarnings("ignore:shardshuffle")
@@ -102,7 +103,7 @@ def test_lists_and_variables(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("urls, why", [
-    ("s3://b/x.tar", "s3: there are file, gs, http, https, pipe"), ("a/{0..3.tar", "no partner"), ("${NONE}/a", "WDS_NONE"),
+    ("s3://b/x.tar", "s3: there are file, gs, http, https, pipe"), ("a/{0..3.tar", "without a partner"), ("${NONE}/a", "WDS_NONE"),
     ("some.yaml", "RandomMix"), ("a/folder/", "0000..0127"), ([], "empty list"), ({"datasets": []}, "list of URLs"),
     (7, "list of URLs"), ([b"bytes.tar"], "not bytes"), (None, "urls")])
 def test_urls_that_are_none(urls, why):
@@ -467,6 +468,32 @@ def test_all_names_are_there():
     assert sorted(wds.__all__) == list(wds.__all__)
     for name in wds.__all__:
         assert getattr(wds, name) is not None
+
+
+TYPED = """
+import dataflux
+import dataflux.webdataset as wds
+
+
+def main(client: dataflux.Client, url: str) -> list[object]:
+    dataset: wds.WebDataset = wds.WebDataset(url, shardshuffle=100, seed=3, client=client, damaged="end")
+    shorter: wds.WebDataset = dataset.shuffle(10).decode("rgb", only="jpg cls").rename(data="json").slice(5)
+    with wds.TarWriter("a.tar", client=client) as sink:
+        size: int = sink.write({"__key__": "k", "txt": "t"})
+    with wds.ShardWriter("%d.tar", maxcount=size) as shards:
+        shards.write({"__key__": "k", "txt": "t"})
+    pipeline = wds.DataPipeline(wds.SimpleShardList(url), wds.tarfile_to_samples(handler=wds.warn_and_continue),
+                                wds.shuffle(100, seed=1), wds.map(len), wds.batched(10))
+    wds.register(client)
+    return [*shorter, *pipeline, *wds.RandomMix([dataset, pipeline], [1, 2.5]), wds.expand_urls(url)[0]]
+"""
+
+
+def test_type_checkers_know_the_names(typed, tmp_path):  # noqa: F811
+    program = tmp_path / "program.py"
+    program.write_text(TYPED)
+    assert by_mypy(typed, tmp_path, program) == []
+    assert [told for told in by_pyright(typed, tmp_path, program) if told[0] == "error"] == []
 
 
 def test_register_needs_the_package(monkeypatch):

@@ -17,7 +17,7 @@
 The functions are those of a default client: dataflux.get(url) is dataflux.client().get(url).
 help(dataflux.Client) has every option. dataflux.torch has datasets and checkpoints for PyTorch,
 dataflux.dcp and dataflux.lightning those of torch.distributed.checkpoint and Lightning,
-dataflux.fsspec a filesystem for gs:// URLs.
+dataflux.fsspec a filesystem for gs:// URLs, dataflux.webdataset the names of the package webdataset.
 """
 
 from __future__ import annotations
