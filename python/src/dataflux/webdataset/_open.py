@@ -215,6 +215,11 @@ def path_of(url: str) -> str | None:
     return None if scheme or url == "-" else url
 
 
+def is_ours(url: str) -> bool:
+    """Whether it is an object that the client reads."""
+    return scheme_of(url) == "gs" and gopen_schemes.get("gs") is open_gs and _rewritten(url) == url
+
+
 def gopen(url: str, mode: str = "rb", bufsize: int = -1, *, client: Client | None = None, **kw: Any) -> Any:
     """A URL as a binary stream that is read or written in order.
 

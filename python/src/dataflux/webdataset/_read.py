@@ -8,9 +8,10 @@ from typing import Any, Callable, Dict, Iterable, Iterator
 
 from .._errors import Error, InvalidArgumentError, of_status
 from .._tar_streams import ShardStream
+from ._ahead import Opening, opened_ahead
 from ._cache import Cache
 from ._handlers import Handler, reraise_exception
-from ._open import Pipe, gopen, path_of
+from ._open import Pipe, gopen, is_ours, path_of
 from ._shards import Shard
 from ._stages import PipelineStage
 from ._unpack import unpacked
@@ -36,7 +37,7 @@ def rules_of(rules: Dict[str, Any]) -> Dict[str, Any]:
 
 def _pieces(stream):
     take = getattr(stream, "read1", stream.read) if isinstance(stream, Pipe) else stream.read
-    return unpacked(iter(lambda: take(_PIECE), b""))
+    return iter(lambda: take(_PIECE), b"")
 
 
 def _of_shard(url, why):
@@ -71,12 +72,13 @@ class ReadShards(PipelineStage):
         self._local_paths = local_paths
 
     def run(self, src: Iterable[Shard]) -> Iterator[Sample]:
-        for shard in src:
-            url = shard["url"] if isinstance(shard, dict) else shard
+        urls = (shard["url"] if isinstance(shard, dict) else shard for shard in src)
+        for url, opening in opened_ahead(urls, self._opening):
             given, rules = 0, self._rules
-            while rules is not None:
-                samples = self._samples(url, rules)
-                skip, rules = given, None
+            again = True
+            while again:
+                samples, skip, again = self._samples(url, opening, rules), given, False
+                opening = None
                 try:
                     while True:
                         try:
@@ -87,7 +89,7 @@ class ReadShards(PipelineStage):
                             if not self._handler(why):
                                 return
                             if isinstance(why, InvalidArgumentError) and url != "-":
-                                rules = {**self._rules, "repeated": "keep_first"}
+                                rules, again = {**self._rules, "repeated": "keep_first"}, True
                             break
                         if skip:  # given already, before the shard was opened again
                             skip -= 1
@@ -97,23 +99,43 @@ class ReadShards(PipelineStage):
                 finally:
                     samples.close()
 
-    def _samples(self, url, rules):
-        own = {"__url__": url}
+    def _opening(self, url):
+        """Of what the client reads, and is opened ahead; else None."""
+        if self._cache is not None or not is_ours(url):
+            return None
+        if self._client is None:
+            from .._client import client
+
+            return Opening(client(), url)
+        return Opening(self._client, url)
+
+    def _stream(self, url, opening):
+        """(pieces, what closes them, the path of a file here)"""
+        if opening is not None:
+            pieces = opening.pieces()
+            return pieces, pieces.close, None
         path = self._cache.file(url) if self._cache is not None else path_of(url)
-        if path is not None and self._local_paths:
-            own["__local_path__"] = path
         stream = gopen(url if path is None else path, client=self._client)
+        close = getattr(stream, "close", None) if url != "-" else None
+        return _pieces(stream), close or bool, path
+
+    def _samples(self, url, opening, rules):
+        close = None if opening is None else opening.close
         try:
+            pieces, close, path = self._stream(url, opening)
+            own = {"__url__": url}
+            if path is not None and self._local_paths:
+                own["__local_path__"] = path
             renamed = self._select is not None or self._rename is not None
-            shard = ShardStream(_pieces(stream), **({**rules, "keep_case": True} if renamed else rules))
+            shard = ShardStream(unpacked(pieces), **({**rules, "keep_case": True} if renamed else rules))
             for key, fields in self._chosen(shard, rules) if renamed else shard:
                 yield _sample_of(key, fields, own, rules)
             _say_left_out(url, shard.counts)
         except Error as why:
             raise _of_shard(url, why) from why.__cause__
         finally:
-            if hasattr(stream, "close") and url != "-":
-                stream.close()
+            if close is not None:
+                close()
 
     def _chosen(self, samples, rules):
         """(key, fields) of members that are chosen, and grouped by their new names."""

@@ -7,6 +7,7 @@ from typing import Any, Iterator
 
 from .._errors import of_status
 
+_HEAD = 6        # bytes that tell which
 _MOST = 4 << 20  # bytes that are decompressed at once
 
 
@@ -23,18 +24,20 @@ def _decoder_of(head):
     return None
 
 
-def unpacked(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def unpacked(pieces: Iterator[Any]) -> Iterator[Any]:
     """Pieces of a shard, decompressed if they are bzip2 or xz; else as they are.
 
     Raises: DataLossError where the compressed bytes are damaged, or end before they should.
     """
-    first = next(pieces, b"")
-    while 0 < len(first) < 6:
-        more = next(pieces, b"")
-        if not more:
+    first: Any = next(pieces, b"")
+    while 0 < len(first) < _HEAD:
+        more = bytes(first)
+        first = next(pieces, None)
+        if first is None:
+            first = more
             break
-        first += more
-    make = _decoder_of(first)
+        first = more + first
+    make = _decoder_of(bytes(first[:_HEAD]))
     pieces = chain((first,), pieces)
     return pieces if make is None else _unpacked(pieces, make)
 
@@ -44,7 +47,7 @@ def _unpacked(pieces, make):
     for piece in pieces:
         while piece:
             if decoder is None:
-                piece = piece.lstrip(b"\0")  # xz may be padded between its streams
+                piece = bytes(piece).lstrip(b"\0")  # xz may be padded between its streams
                 if not piece:
                     break
                 decoder = make()

@@ -1,0 +1,151 @@
+"""Shards of a bucket in sequence: those that come next are opened, and begun, while one is taken apart."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Callable, Deque, Iterable, Iterator, List, Tuple
+
+from .._ahead import _CHUNK, _Chunk
+from .._errors import again
+from .._reader import Reader
+from .._threads import use
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .._client import Client
+
+_BEGUN = 2 * _CHUNK   # bytes that are asked for of a shard whose turn has not come
+_WINDOW = 8 * _CHUNK  # and of the one that is read
+_SHARDS = 2           # that wait for their turn
+
+
+class Pieces:
+    """The bytes of an object, in order, in pieces of 4 MiB. Each is there until the next one is asked for."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._chunks: Deque[_Chunk] = deque()
+        self._spare: List[bytearray] = []
+        self._begun = self._given = 0
+        self._held: _Chunk | None = None
+
+    def begin(self, window: int) -> None:
+        """Asks for what is not asked for yet of the next so many bytes."""
+        size = self._reader.size
+        while self._begun < min(size, self._given + window):
+            end = min(self._begun + _CHUNK, size)
+            memory = self._spare.pop() if self._spare else bytearray(min(_CHUNK, size))
+            self._chunks.append(_Chunk(self._reader.begin, self._begun, end, memory))
+            self._begun = end
+
+    def __iter__(self) -> Iterator[memoryview]:
+        return self
+
+    def __next__(self) -> memoryview:
+        self._release()
+        self.begin(_WINDOW)
+        if not self._chunks:
+            raise StopIteration
+        chunk = self._chunks[0]
+        chunk.reading.wait()
+        self._held = self._chunks.popleft()
+        self._given = chunk.end
+        return memoryview(chunk.memory)[:chunk.end - chunk.start]
+
+    def _release(self):
+        held, self._held = self._held, None
+        if held is not None:
+            held.free()
+            self._spare.append(held.memory)
+
+    def close(self) -> None:
+        """Cancels what is under way."""
+        self._release()
+        while self._chunks:
+            self._chunks.popleft().free()
+        self._spare.clear()
+        self._reader.close()
+
+
+class Opening:
+    """An object that is opened by another thread."""
+
+    def __init__(self, client: Client, url: str) -> None:
+        from _queue import SimpleQueue
+
+        self._made: Any = SimpleQueue()
+        self._closed = False
+        try:
+            use(self._open, client, url)
+        except RuntimeError:  # there are no more threads
+            self._open(client, url)
+
+    def _open(self, client, url):
+        made: Any = None
+        try:
+            made = Pieces(Reader(client, url))
+            made.begin(_BEGUN)
+        except BaseException as why:
+            if made is not None:
+                made.close()
+            made = again(why) if isinstance(why, Exception) else why
+        self._made.put(made)
+        made = None
+        if self._closed:
+            self._drop()
+
+    def pieces(self) -> Pieces:
+        """Waits for it; once. Raises: what opening it has failed with."""
+        made = self._made.get()
+        try:
+            if isinstance(made, BaseException):
+                raise made
+            opened: Pieces = made
+            return opened
+        finally:
+            del made
+
+    def close(self) -> None:
+        """It is not wanted any more. Does not wait."""
+        self._closed = True
+        self._drop()
+
+    def _drop(self):
+        from _queue import Empty
+
+        try:
+            made = self._made.get_nowait()
+        except Empty:
+            return
+        if isinstance(made, Pieces):
+            made.close()
+
+
+def opened_ahead(urls: Iterable[str], opening_of: Callable[[str], Opening | None]) -> \
+        Iterator[Tuple[str, Opening | None]]:
+    """URLs, each with its Opening, which has begun some turns before; None for those that are opened otherwise.
+    Who is given an Opening closes it."""
+    waiting: Deque[Tuple[str, Opening | None]] = deque()
+    source, why = iter(urls), None
+    try:
+        while True:
+            # Of a bucket more than one; of other places no sooner than it is read.
+            while source is not None and (not waiting or len(waiting) <= _SHARDS and waiting[-1][1] is not None):
+                try:
+                    url = next(source)
+                except StopIteration:
+                    source = None  # type: ignore[assignment]
+                except Exception as failed:  # what came before it comes before it
+                    source, why = None, failed  # type: ignore[assignment]
+                else:
+                    waiting.append((url, opening_of(url)))
+            if not waiting:
+                break
+            yield waiting.popleft()
+        if why is not None:
+            raise why
+    finally:
+        del why
+        for _, opening in waiting:
+            if opening is not None:
+                opening.close()
