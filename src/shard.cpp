@@ -1,5 +1,10 @@
 #include <dataflux/shard/impl/index_call.ipp>
+#include <dataflux/shard/impl/index_journal.ipp>
+#include <dataflux/shard/impl/index_rules.ipp>
 #include <dataflux/shard/impl/index_shards.ipp>
+#include <dataflux/shard/impl/index_write.ipp>
+#include <dataflux/shard/impl/known_shards.ipp>
+#include <dataflux/shard/impl/layout_difference.ipp>
 #include <dataflux/shard/impl/pax_records.ipp>
 #include <dataflux/shard/impl/sample_grouper.ipp>
 #include <dataflux/shard/impl/sample_name.ipp>
@@ -21,3 +26,4 @@
 #include <dataflux/shard/impl/tar_header.ipp>
 #include <dataflux/shard/impl/tar_reader.ipp>
 #include <dataflux/shard/impl/tar_writer.ipp>
+#include <dataflux/shard/impl/verify_shards.ipp>

@@ -4,6 +4,7 @@
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/shard/grouping_rules.hpp>
+#include <dataflux/shard/shard_index.hpp>
 #include <dataflux/shard/shard_rules.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_store.hpp>
@@ -13,6 +14,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
@@ -20,10 +22,16 @@ namespace dataflux::inline DATAFLUX_ABI {
 struct index_shards_request {
   std::string bucket{};
   /// The shards in the order in which their samples are numbered: rows of a listing, in whose
-  /// generations they are read. A row without one is invalid_argument.
+  /// generations they are read. A row without one is invalid_argument. A row "NAME.dfx" beside a
+  /// row "NAME" is no shard: it is the index that a writer has put beside it.
   object_columns shards{};
   /// The index, a file. It appears whole, and replaces what is there.
   std::string path{};
+  /// Indexes that know some of these shards, which are not read again then: an older index, or
+  /// those of parts of the data set. A shard is known by its name, size and generation; where an
+  /// index has the generation 0, by its size and its CRC32C. The rules of grouping must be the
+  /// same.
+  std::vector<shard_index> parts{};
   /// What happens to damage, trailing bytes and so on, and how members become samples.
   shard_rules reading{};
   grouping_rules grouping{};
@@ -47,6 +55,8 @@ struct index_shards_summary {
   /// Shards whose samples have checksums, each of which agrees with the shard's own where the
   /// service has one.
   std::uint64_t checksummed{0};
+  /// Shards that were not read, since an earlier call, a part, or an index beside them knew them.
+  std::uint64_t taken_over{0};
   std::uint64_t bytes{0};       ///< of all shards
   std::uint64_t bytes_read{0};  ///< of them
   shard_counts counts{};
@@ -62,6 +72,11 @@ struct index_shards_summary {
 ///                            .path = "train.dfx"}).value();
 ///     auto index = shard_index::open("train.dfx").value();
 ///
+/// Resume: what is indexed is also kept in a file with a hidden name beside the index. A later call
+/// for the same path, bucket and rules takes over the shards whose name, size and generation are
+/// still those of the listing, after a kill, a failure or a stop. The index is the same then, byte
+/// for byte, as if nothing had happened. The file goes when the index is there.
+///
 /// Integrity: each shard is read in the listed generation. Where all of its bytes were read they
 /// are compared with its CRC32C, and its samples get checksums of the same bytes. Where large data
 /// were skipped nothing was compared; index_shards_summary::checksummed tells.
@@ -69,8 +84,9 @@ struct index_shards_summary {
 /// Errors: those of the first shard that fails, with its name. data_loss: damage, or bytes without
 /// the checksum that the service has. failed_precondition: what the rules do not allow.
 /// invalid_argument: a field that comes twice in a sample. unimplemented: sparse files, compressed
-/// shards. not_found: the generation is gone. Errors of the file system name the path. After a
-/// failure there is no new index, and the old one stays.
+/// shards. not_found: the generation is gone. Errors of the file system name the path;
+/// failed_precondition also where another call makes the same index. After a failure there is no
+/// new index, and the old one stays.
 ///
 /// Lifetime: the context's store outlives the call.
 ///

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/shard/detail/known_shards.hpp>
+#include <dataflux/shard/detail/shard_index_encoder.hpp>
 #include <dataflux/shard/index_shards.hpp>
 #include <dataflux/shard/shard_index.hpp>
 
@@ -10,7 +12,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -77,6 +82,29 @@ struct shards_fixture : folder_fixture {
       }
       ++number;
     }
+  }
+
+  /// The bytes of an index of the same samples, with other rows of shards.
+  template <class Change>
+  static std::shared_ptr<std::string> with_rows(const dataflux::shard_index& of, Change change) {
+    dataflux::detail::shard::shard_index_encoder encoder(of.description());
+    auto bytes = std::make_shared<std::string>();
+    for (std::uint64_t i = 0; i < of.shards(); ++i) {
+      auto row = of.shard(i).value().object;
+      change(row);
+      REQUIRE(encoder.add(row, dataflux::detail::shard::layout_of(of, i).value(), *bytes));
+    }
+    REQUIRE(encoder.end(*bytes));
+    return bytes;
+  }
+  static std::string read_file(const std::string& name) {
+    std::ifstream file(name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void remove(const std::string& name) {
+    auto op = store.submit_remove({.bucket = "bkt", .object = name, .last_writer_wins = true});
+    REQUIRE(end(op));
+    shards.erase(name);
   }
 
   std::map<std::string, std::string> shards{};

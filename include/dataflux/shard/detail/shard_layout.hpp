@@ -6,9 +6,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
+
+/// Memory of a field's name, and of what holds it.
+constexpr std::size_t field_memory(std::string_view name) noexcept { return name.size() + 64; }
 
 /// What one shard holds, as indexing finds it: columns as an index has them. A value.
 struct shard_layout {

@@ -2,97 +2,240 @@
 
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/shard/detail/index_call.hpp>
+#include <dataflux/shard/detail/index_rules.hpp>
 #include <dataflux/store/detail/file_step.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_map>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
-/// Of one read, and of the layouts that wait for the shards before them.
+/// Of one read.
 inline constexpr std::uint64_t least_index_read = std::uint64_t{1} << 20U;
 inline constexpr std::uint64_t most_index_read = std::uint64_t{64} << 20U;
-inline constexpr std::uint64_t index_layout_memory = std::uint64_t{256} << 20U;
-/// Shards of one step on a thread for files.
-inline constexpr std::size_t index_step = 256;
+/// A part beside a shard that is larger is not read: the shard is.
+inline constexpr std::uint64_t most_part = std::uint64_t{1} << 30U;
+/// Shards that wait for their turn.
+inline constexpr std::size_t most_ready = 8192;
+/// What a writer calls the index of one shard: its name, and this.
+inline constexpr std::string_view sidecar_suffix = ".dfx";
 
 inline std::uint64_t bytes_of(const shard_layout& layout) noexcept {
   return 24 * layout.hashes.size() + 16 * layout.member_sizes.size() + layout.field_bytes + 1024;
 }
 
-inline indexing_rules rules_of(const index_shards_request& r) noexcept {
-  return {.reading = r.reading,
-          .grouping = r.grouping,
-          .skip_from = or_default(r.skip_from, std::uint64_t{1} << 20U)};
-}
-
-inline shard_index_description describe(const index_shards_request& r) {
-  const shard_rules& reading = r.reading;
-  const grouping_rules& grouping = r.grouping;
-  const auto either = [](bool first, const char* a, const char* b) { return first ? a : b; };
-  return {
-      .bucket = r.bucket,
+DATAFLUX_INLINE index_work index_work::of(index_shards_request request) {
+  index_work work;
+  work.rules = {.reading = request.reading,
+                .grouping = request.grouping,
+                .skip_from = or_default(request.skip_from, std::uint64_t{1} << 20U)};
+  work.description = {
+      .bucket = request.bucket,
       .taken = std::chrono::time_point_cast<timestamp::duration>(std::chrono::system_clock::now()),
-      .options = {
-          {"concatenated",
-           either(reading.concatenated == concatenated_rule::error, "error", "read")},
-          {"trailing", either(reading.trailing == trailing_rule::error, "error", "ignore")},
-          {"damaged", either(reading.damaged == damaged_rule::error, "error", "end")},
-          {"keep_case", either(grouping.keep_case, "true", "false")},
-          {"strip_dot_slash", either(grouping.strip_dot_slash, "true", "false")},
-          {"repeated", either(grouping.repeated == repeated_rule::error, "error", "keep_first")},
-          {"skip_from", std::to_string(rules_of(r).skip_from)}}};
+      .options = options_of(work.rules)};
+  work.to_file = true;
+  work.journal = true;
+  work.request = std::move(request);
+  return work;
 }
 
-DATAFLUX_INLINE index_call::index_call(const transfer_context& context,
-                                       index_shards_request request, completion done)
-    : call_coordinator(context.store(), context.strand(), request.limits, std::move(done)),
+DATAFLUX_INLINE index_call::index_call(const transfer_context& context, index_work work,
+                                       completion done)
+    : call_coordinator(context.store(), context.strand(), work.request.limits, std::move(done)),
       context_(context),
-      request_(std::move(request)),
-      at_once_(or_default(request_.parallelism, 64U)),
-      encoder_(describe(request_)) {
-  file_.emplace(request_.path);
-}
+      work_(std::move(work)),
+      at_once_(or_default(work_.request.parallelism, 64U)),
+      parts_(work_.parts),
+      description_(work_.description) {}
 
 DATAFLUX_INLINE void index_call::begin() {
   if (!watch_stop()) return stop_asked();
   watch_deadline();
-  summary_.shards = request_.shards.size();
-  for (const object_row row : request_.shards) {
-    if (row.generation == 0) {
-      return fail(of_shard(row, error(errc::invalid_argument,
-                                      "the shard has no generation, by which it would be read; "
-                                      "index what was listed")));
-    }
-  }
   // Before anything is read, so that a wrong path is told at once.
   writing_ = true;
   one_more();
   by_file_step(
-      shared_from_this(), [](index_call& self) { return self.file_->create(); },
+      shared_from_this(), [](index_call& self) { return self.prepare(); },
       [](index_call& here, std::optional<error> why) {
         here.one_less();
         here.writing_ = false;
         if (here.failed()) return;
         if (why) return here.fail(*std::move(why));
-        here.start_more();
-        here.write();
+        here.go_on();
       });
 }
 
-DATAFLUX_INLINE void index_call::start_more() {
-  while (!failed() && next_ < request_.shards.size() && reading_ < at_once_ &&
-         (ready_bytes_ < index_layout_memory || reading_ == 0)) {
-    ++reading_;
-    const std::size_t number = next_++;
-    read(std::make_shared<work>(number, request_.shards[number], rules_of(request_)));
+DATAFLUX_INLINE result<void> index_call::prepare() {
+  if (work_.expected) {
+    auto rows = work_.expected->shard_rows();
+    if (!rows) return std::move(rows).error();
+    rows_ = *std::move(rows);
+  } else {
+    rows_ = work_.request.shards.slice(0, work_.request.shards.size());
+  }
+  plan();
+  for (std::size_t i = 0; i < plan_.size(); ++i) {
+    if (row_of(i).generation != 0) continue;
+    return of_shard(row_of(i), error(errc::invalid_argument,
+                                     "the shard has no generation, by which it would be read; "
+                                     "index what was listed"));
+  }
+  if (work_.to_file) {
+    file_.emplace(work_.request.path);
+    if (auto good = file_->create(); !good) return good;
+  }
+  if (auto good = find_known(); !good) return good;
+  encoder_.emplace(description_);
+  return {};
+}
+
+/// Rows that are parts beside other rows are no shards.
+DATAFLUX_INLINE void index_call::plan() {
+  std::unordered_map<std::string_view, std::size_t> beside;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const std::string_view name = rows_.name(i);
+    if (name.ends_with(sidecar_suffix)) {
+      beside.emplace(name.substr(0, name.size() - sidecar_suffix.size()), i);
+    }
+  }
+  std::unordered_map<std::string_view, std::size_t> owners;
+  for (std::size_t i = 0; !beside.empty() && i < rows_.size(); ++i) {
+    if (beside.contains(rows_.name(i))) owners.emplace(rows_.name(i), i);
+  }
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const std::string_view name = rows_.name(i);
+    const bool is_part = !owners.empty() && name.ends_with(sidecar_suffix) &&
+                         owners.contains(name.substr(0, name.size() - sidecar_suffix.size()));
+    if (is_part) continue;
+    plan_.push_back({.row = i});
+    if (!owners.contains(name)) continue;
+    const object_row part = rows_[beside.at(name)];
+    if (part.size > most_part || part.generation == 0) continue;
+    plan_.back().part = parts_.size();
+    parts_.push_back({work_.request.bucket, std::string(part.name), part.generation, part.size,
+                      part.crc32c, plan_.size() - 1, 1});
+  }
+  for (std::size_t i = 0; i < work_.parts.size(); ++i) {
+    for (std::size_t k = 0; k < parts_[i].count; ++k) plan_.at(parts_[i].first + k).part = i;
   }
 }
 
-DATAFLUX_INLINE void index_call::read(work_ptr of) {
+DATAFLUX_INLINE result<void> index_call::find_known() {
+  if (work_.journal) {
+    journal_.emplace(work_.request.path);
+    auto left = journal_->open(description_);
+    if (!left) return std::move(left).error();
+    if (!left->empty()) description_.taken = left->front().description().taken;
+    in_journal_ = left->size();
+    for (shard_index& part : *left) {
+      if (auto good = known_.add(std::move(part)); !good) return good;
+    }
+  }
+  for (const shard_index& part : work_.request.parts) {
+    if (!(part.grouping() == work_.rules.grouping)) {
+      return error(errc::invalid_argument,
+                   "a part was indexed by other rules of grouping; index it by the same");
+    }
+    if (auto good = known_.add(part); !good) return good;
+  }
+  known_.sort();
+  for (std::size_t i = 0; i < plan_.size(); ++i) plan_[i].known = known_.find(row_of(i));
+  return {};
+}
+
+DATAFLUX_INLINE bool index_call::may_begin() const noexcept {
+  if (reading_ == 0) return true;
+  return reading_ < at_once_ && ready_bytes_ < work_.layout_memory && ready_.size() < most_ready;
+}
+
+DATAFLUX_INLINE void index_call::start_more() {
+  while (!failed() && may_begin()) {
+    if (!missed_.empty()) {
+      const std::size_t number = missed_.back();
+      missed_.pop_back();
+      begin_shard(number);
+      continue;
+    }
+    if (next_ == plan_.size()) return;
+    const planned& p = plan_[next_];
+    if (p.known) {
+      if (ready_.size() >= most_ready) return;
+      ready_.emplace(next_, finished{.number = next_,
+                                     .part = known_.part(*p.known),
+                                     .place = p.known->shard,
+                                     .in_journal = p.known->part < in_journal_});
+      ++next_;
+    } else if (p.part != no_part) {
+      read_part(p.part);
+    } else {
+      begin_shard(next_++);
+    }
+  }
+}
+
+DATAFLUX_INLINE void index_call::begin_shard(std::size_t number) {
+  ++reading_;
+  read(std::make_shared<reading>(number, row_of(number), work_.rules));
+}
+
+DATAFLUX_INLINE void index_call::read_part(std::size_t number) {
+  const index_part& part = parts_[number];
+  next_ = std::max(next_, part.first + part.count);
+  ++reading_;
+  const auto memory = std::make_shared<buffer>(pool_.acquire(static_cast<std::size_t>(part.size)));
+  ready_bytes_ += part.size;
+  ranged_read_request what{.bucket = part.bucket,
+                           .object = part.object,
+                           .generation = part.generation,
+                           .crc32c = part.crc32c,
+                           .slice = context_.state()->options.slice,
+                           .owner = weak_from_this(),
+                           .limits = limits()};
+  start_ranged_read(
+      context_.state()->engine, std::move(what),
+      memory->span().first(static_cast<std::size_t>(part.size)),
+      then<ranged_read_summary>([number, memory](index_call& self, const auto& outcome) {
+        if (self.failed()) return;
+        --self.reading_;
+        self.ready_bytes_ -= self.parts_[number].size;
+        // One that is gone meanwhile, or damaged, is of no use: its shards are read.
+        const bool none = !outcome && (outcome.error().code() == errc::not_found ||
+                                       outcome.error().code() == errc::data_loss);
+        if (!outcome && !none) return self.fail(outcome.error());
+        self.took_part(number, none ? nullptr : memory);
+        self.go_on();
+      }));
+}
+
+DATAFLUX_INLINE void index_call::took_part(std::size_t number, std::shared_ptr<buffer> memory) {
+  const index_part& at = parts_[number];
+  known_shards known;
+  if (memory != nullptr) {
+    const bytes_view bytes = memory->span().first(static_cast<std::size_t>(at.size));
+    auto part = shard_index::over(bytes, std::move(memory), at.object);
+    if (part && part->grouping() == work_.rules.grouping && known.add(*std::move(part))) {
+      known.sort();
+    }
+  }
+  for (std::size_t i = at.first; i < at.first + at.count; ++i) {
+    const auto found = known.find(row_of(i));
+    if (!found) {
+      missed_.push_back(i);
+      continue;
+    }
+    const std::uint64_t share = at.size / at.count;
+    ready_bytes_ += share;
+    ready_.emplace(
+        i,
+        finished{.number = i, .part = known.part(*found), .place = found->shard, .memory = share});
+  }
+}
+
+DATAFLUX_INLINE void index_call::read(reading_ptr of) {
   transfer_state& transfers = *context_.state();
   const std::uint64_t share = transfers.options.memory_cap / at_once_;
   const auto next = of->indexer.wanted(std::clamp(share, least_index_read, most_index_read));
@@ -103,7 +246,7 @@ DATAFLUX_INLINE void index_call::read(work_ptr of) {
     of->memory = pool_.acquire(length);
   }
   const bytes_span into = of->memory.span().first(length);
-  ranged_read_request what{.bucket = request_.bucket,
+  ranged_read_request what{.bucket = work_.request.bucket,
                            .object = std::string(of->row.name),
                            .offset = next->offset,
                            .generation = of->row.generation,
@@ -120,97 +263,70 @@ DATAFLUX_INLINE void index_call::read(work_ptr of) {
 
 DATAFLUX_INLINE error index_call::of_shard(const object_row& row, const error& why) const {
   error named = why;
-  named.with_bucket(request_.bucket).with_object(row.name);
+  named.with_bucket(work_.request.bucket).with_object(row.name);
   return named;
 }
 
-DATAFLUX_INLINE void index_call::arrived(work_ptr of, byte_extent asked,
+DATAFLUX_INLINE void index_call::arrived(reading_ptr of, byte_extent asked,
                                          const result<ranged_read_summary>& outcome) {
   if (failed()) return;
-  if (!outcome) return fail(outcome.error());
-  summary_.bytes_read += asked.length;
+  if (!outcome) {
+    const errc code = outcome.error().code();
+    if (work_.expected && code == errc::not_found) return not_there(of, outcome.error());
+    if (work_.expected && (code == errc::data_loss || code == errc::out_of_range)) {
+      return found_wrong(*of, shard_fault::damaged, outcome.error());
+    }
+    return fail(outcome.error());
+  }
+  bytes_read_ += asked.length;
   const auto length = static_cast<std::size_t>(asked.length);
   if (auto good = of->indexer.take(of->memory.span().first(length)); !good) {
-    return fail(of_shard(of->row, good.error()));
+    return found_wrong(*of, shard_fault::damaged, of_shard(of->row, good.error()));
   }
   read(std::move(of));
 }
 
-DATAFLUX_INLINE void index_call::through(work& of) {
+DATAFLUX_INLINE void index_call::through(reading& of) {
   auto layout = of.indexer.finish(of.row.crc32c);
-  if (!layout) return fail(of_shard(of.row, layout.error()));
+  if (!layout) return found_wrong(of, shard_fault::damaged, of_shard(of.row, layout.error()));
   --reading_;
   of.memory = {};
-  ready_bytes_ += bytes_of(*layout);
-  sum_up(of.row, *layout);
-  ready_.emplace(of.number, *std::move(layout));
-  start_more();
-  write();
+  const std::uint64_t memory = bytes_of(*layout);
+  ready_bytes_ += memory;
+  ready_.emplace(of.number,
+                 finished{.number = of.number, .layout = *std::move(layout), .memory = memory});
+  go_on();
 }
 
-DATAFLUX_INLINE void index_call::sum_up(const object_row& row, const shard_layout& layout) {
-  summary_.samples += layout.hashes.size();
-  summary_.members += layout.member_sizes.size();
-  if (layout.checksummed) ++summary_.checksummed;
-  summary_.bytes += row.size;
-  summary_.counts += layout.counts;
-  summary_.groups += layout.groups;
+/// Where nothing is compared a shard that is wrong fails the call.
+DATAFLUX_INLINE void index_call::found_wrong(const reading& of, shard_fault fault,
+                                             const error& why) {
+  if (!work_.expected) return fail(why);
+  --reading_;
+  ready_.emplace(of.number,
+                 finished{.number = of.number,
+                          .wrong = wrong_shard{of.number, std::string(of.row.name), fault, why}});
+  go_on();
 }
 
-/// What is there and next in order, in one step; at the end the rest of the file.
-DATAFLUX_INLINE void index_call::write() {
-  if (writing_ || failed()) return;
-  const std::size_t from = next_write_;
-  const auto batch = std::make_shared<std::vector<shard_layout>>();
-  while (batch->size() < index_step && !ready_.empty() && ready_.begin()->first == next_write_) {
-    batch->push_back(std::move(ready_.begin()->second));
-    ready_.erase(ready_.begin());
-    ++next_write_;
-  }
-  const bool last = next_write_ == request_.shards.size();
-  if (batch->empty() && !last) return;
-  writing_ = true;
-  one_more();
-  by_file_step(
-      shared_from_this(),
-      [from, batch, last](index_call& self) { return self.write_step(from, *batch, last); },
-      [batch, last](index_call& here, std::optional<error> why) {
-        if (!why && here.request_.progress) {
-          here.request_.progress(here.next_write_, here.summary_.bytes_read);
+/// Its generation is gone: is another object there?
+DATAFLUX_INLINE void index_call::not_there(const reading_ptr& of, const error& why) {
+  store().start(
+      stat_request{.bucket = work_.request.bucket,
+                   .object = std::string(of->row.name),
+                   .fields = metadata_fields::basic,
+                   .limits = limits()},
+      then<object_metadata>([of, why](index_call& self, const result<object_metadata>& found) {
+        if (self.failed()) return;
+        if (found) {
+          const error other{errc::failed_precondition,
+                            "another object has this name since it was indexed: generation " +
+                                std::to_string(found->generation) + "; index the shards again"};
+          return self.found_wrong(*of, shard_fault::changed, self.of_shard(of->row, other));
         }
-        // It is in place, whatever was asked for meanwhile.
-        if (last && !why) here.complete(here.summary_);
-        here.one_less();
-        here.wrote(*batch, std::move(why));
-      });
-}
-
-DATAFLUX_INLINE result<void> index_call::write_step(std::size_t from,
-                                                    const std::vector<shard_layout>& batch,
-                                                    bool last) {
-  std::string out;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    out.clear();
-    const object_row row = request_.shards[from + i];
-    if (auto good = encoder_.add(row, batch[i], out); !good) return of_shard(row, good.error());
-    if (auto good = file_->write(out); !good) return good;
-  }
-  if (!last) return {};
-  out.clear();
-  if (auto good = encoder_.end(out); !good) return good;
-  if (auto good = file_->write(out); !good) return good;
-  if (requests_stopped()) return error(errc::cancelled, "the call was stopped");
-  return file_->put_in_place();
-}
-
-DATAFLUX_INLINE void index_call::wrote(const std::vector<shard_layout>& batch,
-                                       std::optional<error> why) {
-  for (const shard_layout& each : batch) ready_bytes_ -= bytes_of(each);
-  writing_ = false;
-  if (failed() || completed()) return;
-  if (why) return fail(*std::move(why));
-  start_more();
-  write();
+        if (found.error().code() != errc::not_found) return self.fail(found.error());
+        self.found_wrong(*of, shard_fault::deleted, why);
+      }));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::shard

@@ -13,7 +13,12 @@ DATAFLUX_INLINE void start_index_shards(const transfer_context& context,
                                         index_shards_request request,
                                         object_store::completion<index_shards_summary> done) {
   const std::string bucket = request.bucket;
-  std::make_shared<detail::shard::index_call>(context, std::move(request), std::move(done))
+  auto finish = [done = std::move(done)](result<detail::shard::index_outcome> outcome) mutable {
+    if (!outcome) return done(std::move(outcome).error());
+    done(std::move(outcome->made));
+  };
+  std::make_shared<detail::shard::index_call>(
+      context, detail::shard::index_work::of(std::move(request)), std::move(finish))
       ->start(bucket);
 }
 

@@ -3,6 +3,7 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/detail/text_hash.hpp>
 #include <dataflux/exec/detail/mapped_file.hpp>
+#include <dataflux/shard/detail/index_rules.hpp>
 #include <dataflux/shard/detail/shard_index_format.hpp>
 #include <dataflux/shard/shard_index.hpp>
 
@@ -93,11 +94,7 @@ DATAFLUX_INLINE result<void> shard_index::state::read(bytes_view whole) {
   auto read = detail::shard::read_index_description(*text);
   if (!read) return std::move(read).error();
   description = *std::move(read);
-  for (const auto& [name, value] : description.options) {
-    if (name == "keep_case") grouping.keep_case = value == "true";
-    if (name == "strip_dot_slash") grouping.strip_dot_slash = value == "true";
-    if (name == "repeated" && value == "keep_first") grouping.repeated = repeated_rule::keep_first;
-  }
+  grouping = detail::shard::rules_of(description.options).grouping;
   return {};
 }
 

@@ -174,7 +174,7 @@ DATAFLUX_INLINE std::uint32_t shard_indexer::field(std::string_view name) {
   const auto number = static_cast<std::uint32_t>(fields_.size());
   fields_.emplace(name, number);
   layout_.fields.emplace_back(name);
-  layout_.field_bytes += name.size() + 64;  // and what holds it
+  layout_.field_bytes += field_memory(name);
   return number;
 }
 
