@@ -18,6 +18,7 @@
 #include <dataflux/list/impl/range_splitter.ipp>
 #include <dataflux/list/impl/share_call.ipp>
 #include <dataflux/list/impl/share_join.ipp>
+#include <dataflux/list/impl/share_place.ipp>
 #include <dataflux/list/impl/share_plan.ipp>
 #include <dataflux/list/impl/share_record.ipp>
 #include <dataflux/list/impl/share_survey.ipp>

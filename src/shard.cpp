@@ -2,6 +2,7 @@
 #include <dataflux/shard/impl/index_journal.ipp>
 #include <dataflux/shard/impl/index_rules.ipp>
 #include <dataflux/shard/impl/index_shards.ipp>
+#include <dataflux/shard/impl/index_share.ipp>
 #include <dataflux/shard/impl/index_write.ipp>
 #include <dataflux/shard/impl/known_shards.ipp>
 #include <dataflux/shard/impl/layout_difference.ipp>
@@ -17,6 +18,7 @@
 #include <dataflux/shard/impl/shard_indexer.ipp>
 #include <dataflux/shard/impl/shard_packer.ipp>
 #include <dataflux/shard/impl/shard_pattern.ipp>
+#include <dataflux/shard/impl/shard_plan.ipp>
 #include <dataflux/shard/impl/shard_rules.ipp>
 #include <dataflux/shard/impl/shard_sidecar.ipp>
 #include <dataflux/shard/impl/shard_stream.ipp>

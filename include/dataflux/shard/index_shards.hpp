@@ -40,6 +40,14 @@ struct index_shards_request {
   std::uint64_t skip_from{0};
   /// Shards that are read at the same time. 0 = 64.
   std::uint32_t parallelism{0};
+  /// Where processes meet that make one index together: a prefix that all of them write to and
+  /// nobody else does, such as "jobs/7/index/". Empty: this call makes the index alone. Then `path`
+  /// may be empty: this process helps, and gets no index.
+  std::string board_bucket{};
+  std::string board_prefix{};
+  /// So long a task of another process may take. Then that one is thought dead, and its shards are
+  /// read once more. 0 = 5 minutes.
+  duration lease{0};
   /// Called on the strand with the shards that are through, and the bytes read so far. Must neither
   /// throw nor block for long.
   std::function<void(std::uint64_t, std::uint64_t)> progress{};
@@ -55,7 +63,8 @@ struct index_shards_summary {
   /// Shards whose samples have checksums, each of which agrees with the shard's own where the
   /// service has one.
   std::uint64_t checksummed{0};
-  /// Shards that were not read, since an earlier call, a part, or an index beside them knew them.
+  /// Shards that were not read by this call, since an earlier call, another process, a part
+  /// or an index beside them knew them.
   std::uint64_t taken_over{0};
   std::uint64_t bytes{0};       ///< of all shards
   std::uint64_t bytes_read{0};  ///< of them
@@ -76,6 +85,14 @@ struct index_shards_summary {
 /// for the same path, bucket and rules takes over the shards whose name, size and generation are
 /// still those of the listing, after a kill, a failure or a stop. The index is the same then, byte
 /// for byte, as if nothing had happened. The file goes when the index is there.
+///
+/// Together: as many processes as call this with the same listing, rules and board share the work.
+/// Each takes runs of shards, of 2 GiB or one shard, and leaves what it has found on the board. One
+/// that dies is waited for as `lease` says; then others do its work. All calls return when all
+/// shards are read. Each with a path writes the same bytes. A call for another listing or by other
+/// rules is invalid_argument, and says what differs. Of a process without a path the summary has
+/// only the numbers of shards and samples. A job that starts again with the same board goes on.
+/// What lies on the board stays: remove its prefix when all have returned.
 ///
 /// Integrity: each shard is read in the listed generation. Where all of its bytes were read they
 /// are compared with its CRC32C, and its samples get checksums of the same bytes. Where large data

@@ -32,6 +32,8 @@ inline constexpr std::string_view share_part = "part-";
 /// Keys of a done's metadata.
 inline constexpr std::string_view share_children = "children";
 inline constexpr std::string_view share_rows = "rows";
+inline constexpr std::string_view share_token = "token";       ///< of its part's name; or empty
+inline constexpr std::string_view share_part_bytes = "bytes";  ///< of its part
 
 /// Names that a task has listed, and where in its part their manifest lies.
 struct share_piece {
@@ -54,6 +56,8 @@ result<share_record> read_share_record(bytes_view text);
 struct share_mark {
   std::size_t children{0};
   std::uint64_t rows{0};
+  std::string token{};
+  std::uint64_t part_bytes{0};
 };
 /// Of the column `metadata`; nothing for what is no done.
 std::optional<share_mark> find_share_mark(std::string_view metadata_column);

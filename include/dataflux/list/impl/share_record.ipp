@@ -64,7 +64,9 @@ DATAFLUX_INLINE std::optional<share_mark> find_share_mark(std::string_view metad
   const auto rows = json->root().find(share_rows).uint64();
   constexpr std::uint64_t most = 1'000'000;  // more than a record can have that is read
   if (!children || *children > most || !rows) return std::nullopt;
-  return share_mark{static_cast<std::size_t>(*children), *rows};
+  return share_mark{static_cast<std::size_t>(*children), *rows,
+                    std::string(json->root().find(share_token).text().value_or("")),
+                    json->root().find(share_part_bytes).uint64().value_or(0)};
 }
 
 DATAFLUX_INLINE manifest_description share_description(const manifest_description& listing,

@@ -49,6 +49,8 @@ struct index_work {
   std::shared_ptr<std::string> memory{};
   /// What was done is kept beside the path for a later call.
   bool journal{false};
+  /// Shards that are read at the same time by all calls that share the memory. 0 = by this one.
+  std::uint64_t readers{0};
   /// Of layouts that wait for the shards before them.
   std::uint64_t layout_memory{std::uint64_t{256} << 20U};
 
@@ -146,7 +148,7 @@ class index_call final : public call_coordinator<index_call, index_outcome> {
   const transfer_context context_;
   const index_work work_;
   const buffer_pool pool_{};
-  const std::size_t at_once_;
+  const std::uint64_t at_once_;
   object_columns rows_{};
   std::vector<index_part> parts_;  ///< first those of the work, then those beside shards
   std::vector<planned> plan_{};    ///< a shard each

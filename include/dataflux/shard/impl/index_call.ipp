@@ -3,36 +3,40 @@
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/shard/detail/index_call.hpp>
 #include <dataflux/shard/detail/index_rules.hpp>
+#include <dataflux/shard/detail/shard_plan.hpp>
 #include <dataflux/store/detail/file_step.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <unordered_map>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
+/// Shards that are read at the same time.
+inline constexpr std::uint32_t usual_readers = 64;
 /// Of one read.
 inline constexpr std::uint64_t least_index_read = std::uint64_t{1} << 20U;
 inline constexpr std::uint64_t most_index_read = std::uint64_t{64} << 20U;
-/// A part beside a shard that is larger is not read: the shard is.
+/// A part that is larger is not read: its shards are.
 inline constexpr std::uint64_t most_part = std::uint64_t{1} << 30U;
 /// Shards that wait for their turn.
 inline constexpr std::size_t most_ready = 8192;
-/// What a writer calls the index of one shard: its name, and this.
-inline constexpr std::string_view sidecar_suffix = ".dfx";
 
 inline std::uint64_t bytes_of(const shard_layout& layout) noexcept {
   return 24 * layout.hashes.size() + 16 * layout.member_sizes.size() + layout.field_bytes + 1024;
 }
 
+inline indexing_rules rules_of(const index_shards_request& request) noexcept {
+  return {.reading = request.reading,
+          .grouping = request.grouping,
+          .skip_from = or_default(request.skip_from, std::uint64_t{1} << 20U)};
+}
+
 DATAFLUX_INLINE index_work index_work::of(index_shards_request request) {
   index_work work;
-  work.rules = {.reading = request.reading,
-                .grouping = request.grouping,
-                .skip_from = or_default(request.skip_from, std::uint64_t{1} << 20U)};
+  work.rules = rules_of(request);
   work.description = {
       .bucket = request.bucket,
       .taken = std::chrono::time_point_cast<timestamp::duration>(std::chrono::system_clock::now()),
@@ -48,7 +52,7 @@ DATAFLUX_INLINE index_call::index_call(const transfer_context& context, index_wo
     : call_coordinator(context.store(), context.strand(), work.request.limits, std::move(done)),
       context_(context),
       work_(std::move(work)),
-      at_once_(or_default(work_.request.parallelism, 64U)),
+      at_once_(or_default(work_.request.parallelism, usual_readers)),
       parts_(work_.parts),
       description_(work_.description) {}
 
@@ -93,28 +97,12 @@ DATAFLUX_INLINE result<void> index_call::prepare() {
   return {};
 }
 
-/// Rows that are parts beside other rows are no shards.
 DATAFLUX_INLINE void index_call::plan() {
-  std::unordered_map<std::string_view, std::size_t> beside;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const std::string_view name = rows_.name(i);
-    if (name.ends_with(sidecar_suffix)) {
-      beside.emplace(name.substr(0, name.size() - sidecar_suffix.size()), i);
-    }
-  }
-  std::unordered_map<std::string_view, std::size_t> owners;
-  for (std::size_t i = 0; !beside.empty() && i < rows_.size(); ++i) {
-    if (beside.contains(rows_.name(i))) owners.emplace(rows_.name(i), i);
-  }
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const std::string_view name = rows_.name(i);
-    const bool is_part = !owners.empty() && name.ends_with(sidecar_suffix) &&
-                         owners.contains(name.substr(0, name.size() - sidecar_suffix.size()));
-    if (is_part) continue;
-    plan_.push_back({.row = i});
-    if (!owners.contains(name)) continue;
-    const object_row part = rows_[beside.at(name)];
-    if (part.size > most_part || part.generation == 0) continue;
+  for (const planned_shard& each : plan_shards(rows_)) {
+    plan_.push_back({.row = each.row});
+    if (each.sidecar == planned_shard::none) continue;
+    const object_row part = rows_[each.sidecar];
+    if (part.generation == 0) continue;
     plan_.back().part = parts_.size();
     parts_.push_back({work_.request.bucket, std::string(part.name), part.generation, part.size,
                       part.crc32c, plan_.size() - 1, 1});
@@ -185,6 +173,7 @@ DATAFLUX_INLINE void index_call::begin_shard(std::size_t number) {
 DATAFLUX_INLINE void index_call::read_part(std::size_t number) {
   const index_part& part = parts_[number];
   next_ = std::max(next_, part.first + part.count);
+  if (part.size == 0 || part.size > most_part) return took_part(number, nullptr);
   ++reading_;
   const auto memory = std::make_shared<buffer>(pool_.acquire(static_cast<std::size_t>(part.size)));
   ready_bytes_ += part.size;
@@ -237,7 +226,7 @@ DATAFLUX_INLINE void index_call::took_part(std::size_t number, std::shared_ptr<b
 
 DATAFLUX_INLINE void index_call::read(reading_ptr of) {
   transfer_state& transfers = *context_.state();
-  const std::uint64_t share = transfers.options.memory_cap / at_once_;
+  const std::uint64_t share = transfers.options.memory_cap / or_default(work_.readers, at_once_);
   const auto next = of->indexer.wanted(std::clamp(share, least_index_read, most_index_read));
   if (!next) return through(*of);
   const auto length = static_cast<std::size_t>(next->length);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/shard/detail/index_call.hpp>
+#include <dataflux/shard/detail/index_share.hpp>
 #include <dataflux/shard/index_shards.hpp>
 
 #include <memory>
@@ -13,6 +14,14 @@ DATAFLUX_INLINE void start_index_shards(const transfer_context& context,
                                         index_shards_request request,
                                         object_store::completion<index_shards_summary> done) {
   const std::string bucket = request.bucket;
+  if (!request.board_bucket.empty() || !request.board_prefix.empty()) {
+    if (auto good = detail::shard::check_board(request); !good) {
+      return done(std::move(std::move(good).error().with_bucket(bucket)));
+    }
+    return std::make_shared<detail::shard::index_share>(context, std::move(request),
+                                                        std::move(done))
+        ->start(bucket);
+  }
   auto finish = [done = std::move(done)](result<detail::shard::index_outcome> outcome) mutable {
     if (!outcome) return done(std::move(outcome).error());
     done(std::move(outcome->made));
