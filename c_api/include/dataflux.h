@@ -941,16 +941,33 @@ typedef struct dataflux_index_shards_options {
   uint32_t progress;          /* 1: told by events, in shards; see the section on files */
   const uint64_t* rows;       /* of the listing, in the order of the samples; NULL = all */
   size_t row_count;
+  const char* board_bucket;   /* where processes meet that make one index together: a prefix that */
+  const char* board_prefix;   /* all of them write to and nobody else does. NULL = this one alone */
+  int64_t lease_ns;           /* a task of another process that takes longer is done once more;
+                                 0 = 5 minutes */
+  const dataflux_shard_index* const* parts; /* `part_count` indexes that know some of the shards, by
+                                               name, size and generation: these are not read */
+  size_t part_count;
 } dataflux_index_shards_options;
 
 DATAFLUX_API void dataflux_index_shards_options_init(dataflux_index_shards_options* options,
                                                      size_t size);
 
 /* Reads the listed generations of all shards and writes where each sample and each of its members
- * lies. The index appears whole or not at all, and replaces an earlier one. The record's size is
- * the number of samples. The JSON has "shards", "samples", "members", "checksummed" (shards whose
- * samples have checksums, since all of their bytes were read and compared), "bytes",
- * "bytes_read", and "counts", an object with those of dataflux_indexed_shard over all shards.
+ * lies. The index appears whole or not at all, and replaces an earlier one. A row "NAME.dfx" beside
+ * a row "NAME" is the index that a writer has put beside that shard. The record's size is the
+ * number of samples. The JSON has "shards", "samples", "members", "checksummed" (shards whose
+ * samples have checksums, since all of their bytes were read and compared), "taken_over" (shards
+ * that this call did not read, since something knew them), "bytes", "bytes_read", and "counts", an
+ * object with those of dataflux_indexed_shard over all shards.
+ *
+ * What was indexed before a kill or a failure is kept beside the path. A later call for the same
+ * path, bucket and rules goes on from there.
+ *
+ * With a board the call returns when all shards are read, by whichever process. `path` may be NULL
+ * then: this one helps, and its JSON has only the numbers of shards and samples. Listing and rules
+ * must be those of the others; DATAFLUX_INVALID_ARGUMENT says what differs. With the same board a
+ * job that starts again goes on. Remove what lies there when all have returned.
  *
  * Failures: those of the first shard that fails, which the error names. DATAFLUX_DATA_LOSS: damage,
  * or bytes without their checksum. DATAFLUX_FAILED_PRECONDITION: what an option could allow.
@@ -961,6 +978,37 @@ DATAFLUX_API dataflux_status dataflux_index_shards(dataflux_client* client,
                                                    const dataflux_listing* listing,
                                                    dataflux_queue* queue, uint64_t tag,
                                                    dataflux_operation** out, dataflux_error** err);
+
+typedef struct dataflux_verify_shards_options {
+  size_t struct_size;
+  const char* path;      /* where the index is written with the checksums of all samples, a file;
+                            that of the index is replaced whole. NULL = nothing is written */
+  int64_t timeout_ns;    /* of the whole call; 0 = none */
+  uint32_t parallelism;  /* shards that are read at the same time; 0 = 64 */
+  uint32_t return_wrong; /* 1: wrong shards are in the JSON, and are no failure */
+  uint32_t progress;     /* 1: told by events, in shards; see the section on files */
+  uint32_t reserved;     /* 0 */
+} dataflux_verify_shards_options;
+
+DATAFLUX_API void dataflux_verify_shards_options_init(dataflux_verify_shards_options* options,
+                                                      size_t size);
+
+/* Reads all bytes of the indexed shards again, and compares headers, samples and checksums with the
+ * index. The index may be freed at once. The record's size is the number of samples. The JSON has
+ * "shards", "samples" (of the shards that are right), "bytes_read", "filled" (shards whose samples
+ * had no checksums, and have them in the index that was written), "wrong_count", and "wrong", the
+ * first 1,000 wrong shards in the order of the index: "shard" (its number), "name", "fault"
+ * ("changed", "deleted", "damaged", or "samples" where the index has others), "code" and "message".
+ * Nothing is written where a shard is wrong.
+ *
+ * Failures: of the first wrong shard, unless `return_wrong`: DATAFLUX_FAILED_PRECONDITION for a
+ * changed one, DATAFLUX_NOT_FOUND for a deleted one, DATAFLUX_DATA_LOSS for the others. Those of
+ * reading and of the file system. DATAFLUX_DATA_LOSS for a damaged index. */
+DATAFLUX_API dataflux_status dataflux_verify_shards(dataflux_client* client,
+                                                    const dataflux_shard_index* index,
+                                                    const dataflux_verify_shards_options* options,
+                                                    dataflux_queue* queue, uint64_t tag,
+                                                    dataflux_operation** out, dataflux_error** err);
 
 /* Maps an index: reads its end, and sends nothing. Failures: DATAFLUX_INVALID_ARGUMENT if it is
  * no index; DATAFLUX_DATA_LOSS if it is damaged; DATAFLUX_UNIMPLEMENTED for a later version; those
@@ -1663,8 +1711,9 @@ DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const ch
  *   bucket    and object: of what; of listings and folders `object` is the prefix
  *   attempt   of a retry: the one that failed, from 1
  *   delay_ns  of a retry: the wait before the next one
- *   done      of progress: bytes, of "listing" entries, of "remove" objects, of "index" shards
- *   total     of progress: how many there are in all, as far as is known; 0 = not known
+ *   done      of progress: bytes, of "listing" entries, of "remove" objects, of "index" and
+ * "verify" shards total     of progress: how many there are in all, as far as is known; 0 = not
+ * known
  *
  * Bytes that are no UTF-8 become U+FFFD. Progress of a call comes at most every 100 ms, and at its
  * end, with the total after success. The end comes before the operation's record; a call that did

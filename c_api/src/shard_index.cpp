@@ -6,6 +6,7 @@
 
 #include <dataflux/shard/index_shards.hpp>
 #include <dataflux/shard/sample_reads.hpp>
+#include <dataflux/shard/verify_shards.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -29,12 +30,45 @@ std::string json_of(const dataflux::index_shards_summary& done) {
   json_writer w;
   w.begin_object().key("shards").natural(done.shards).key("samples").natural(done.samples);
   w.key("members").natural(done.members).key("checksummed").natural(done.checksummed);
+  w.key("taken_over").natural(done.taken_over);
   w.key("bytes").natural(done.bytes).key("bytes_read").natural(done.bytes_read);
   w.key("counts");
   write_counts(w, done.counts, done.groups);
   w.end_object();
   return std::move(w).take();
 }
+void describe_found(const dataflux::verify_shards_summary& found, dataflux_record& r) {
+  r.size = found.samples;
+}
+const char* name_of(dataflux::shard_fault fault) noexcept {
+  switch (fault) {
+    case dataflux::shard_fault::changed:
+      return "changed";
+    case dataflux::shard_fault::deleted:
+      return "deleted";
+    case dataflux::shard_fault::damaged:
+      return "damaged";
+    default:
+      return "samples";
+  }
+}
+std::string json_of_found(const dataflux::verify_shards_summary& found) {
+  json_writer w;
+  w.begin_object().key("shards").natural(found.shards).key("samples").natural(found.samples);
+  w.key("bytes_read").natural(found.bytes_read).key("filled").natural(found.filled);
+  w.key("wrong_count").natural(found.wrong_count).key("wrong").begin_array();
+  for (const dataflux::wrong_shard& each : found.wrong) {
+    w.begin_object().key("shard").natural(each.shard).key("name").string(each.name);
+    w.key("fault").string(name_of(each.fault));
+    w.key("code").natural(static_cast<std::uint64_t>(each.why.code()));
+    w.key("message").string(each.why.message()).end_object();
+  }
+  w.end_array().end_object();
+  return std::move(w).take();
+}
+using verifying_operation =
+    report_operation<dataflux::verify_shards_summary, describe_found, json_of_found>;
+
 using indexing_operation = report_operation<dataflux::index_shards_summary, describe, json_of>;
 
 result<dataflux::object_columns> chosen_rows(const dataflux_listing& listing, const uint64_t* rows,
@@ -56,17 +90,33 @@ result<dataflux::object_columns> chosen_rows(const dataflux_listing& listing, co
 result<dataflux::index_shards_request> indexing_of(const dataflux_index_shards_options& o,
                                                    const dataflux_listing* listing) {
   if (o.bucket == nullptr) return missing("bucket");
-  if (o.path == nullptr) return missing("path");
-  if (*o.path == '\0') return error(errc::invalid_argument, "the path is empty");
+  const bool shared = o.board_bucket != nullptr || o.board_prefix != nullptr;
+  if (o.path == nullptr && !shared) return missing("path");
+  if (o.path != nullptr && *o.path == '\0') {
+    return error(errc::invalid_argument, "the path is empty");
+  }
+  if (shared && o.board_bucket == nullptr) return missing("board_bucket");
+  if (shared && o.board_prefix == nullptr) return missing("board_prefix");
+  if (shared && (*o.board_bucket == '\0' || *o.board_prefix == '\0')) {
+    return error(errc::invalid_argument, "the board is empty");
+  }
+  if (o.parts == nullptr && o.part_count > 0) return missing("parts");
   if (listing == nullptr) return missing("listing");
   dataflux::index_shards_request r;
   r.bucket = o.bucket;
   auto chosen = chosen_rows(*listing, o.rows, o.row_count);
   if (!chosen) return std::move(chosen).error();
   r.shards = *std::move(chosen);
-  r.path = o.path;
   r.reading = reading_rules_of(o);
   r.grouping = grouping_rules_of(o);
+  r.path = text_of(o.path);
+  r.board_bucket = text_of(o.board_bucket);
+  r.board_prefix = text_of(o.board_prefix);
+  r.lease = duration_of(o.lease_ns);
+  for (std::size_t i = 0; i < o.part_count; ++i) {
+    if (o.parts[i] == nullptr) return missing("parts");
+    r.parts.push_back(o.parts[i]->what);
+  }
   r.skip_from = o.skip_from;
   r.parallelism = o.parallelism;
   r.limits.timeout = duration_of(o.timeout_ns);
@@ -125,6 +175,9 @@ using dataflux_c::result;
 void dataflux_index_shards_options_init(dataflux_index_shards_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
+void dataflux_verify_shards_options_init(dataflux_verify_shards_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
+}
 void dataflux_sample_columns_init(dataflux_sample_columns* columns, size_t size) {
   dataflux_c::init_options(columns, size);
 }
@@ -153,6 +206,43 @@ dataflux_status dataflux_index_shards(dataflux_client* client,
               r->limits, *how_far,
               [&](auto done) {
                 dataflux::start_index_shards(c.context, *std::move(r), std::move(done));
+              },
+              [](dataflux_c::call_progress& progress, const auto&) { progress.end(); });
+        });
+  });
+}
+
+dataflux_status dataflux_verify_shards(dataflux_client* client, const dataflux_shard_index* index,
+                                       const dataflux_verify_shards_options* options,
+                                       dataflux_queue* queue, uint64_t tag,
+                                       dataflux_operation** out, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out != nullptr) *out = nullptr;
+    if (index == nullptr) return missing("index");
+    const auto o = dataflux_c::options_of(options);
+    if (!o) return o.error();
+    if (o->path != nullptr && *o->path == '\0') {
+      return error(errc::invalid_argument, "the path is empty");
+    }
+    dataflux::verify_shards_options how;
+    how.path = dataflux_c::text_of(o->path);
+    how.return_wrong = o->return_wrong != 0;
+    how.parallelism = o->parallelism;
+    how.limits.timeout = dataflux_c::duration_of(o->timeout_ns);
+    const auto how_far = dataflux_c::progress_of(client, o->progress != 0, tag, "verify",
+                                                 index->what.description().bucket, {});
+    if (!how_far) return how_far.error();
+    if (*how_far != nullptr) {
+      (*how_far)->expect(index->what.shards());
+      how.progress = [to = *how_far](std::uint64_t shards, std::uint64_t) { to->reach(shards); };
+    }
+    return dataflux_c::begin_operation<dataflux_c::verifying_operation>(
+        client, queue, tag, out, [&](dataflux_c::client_state& c) {
+          return dataflux_c::submit_told<dataflux::verify_shards_summary>(
+              how.limits, *how_far,
+              [&](auto done) {
+                dataflux::start_verify_shards(c.context, index->what, std::move(how),
+                                              std::move(done));
               },
               [](dataflux_c::call_progress& progress, const auto&) { progress.end(); });
         });

@@ -156,6 +156,13 @@ void call_player::index_shards() {
   o.parallelism = static_cast<std::uint32_t>(dice_.below(3));
   o.progress = dice_.chance(4) ? 1 : 0;
   o.timeout_ns = timeout();
+  const dataflux_shard_index* const part = any(shard_indexes_);
+  if (dice_.chance(4)) {
+    o.parts = &part;
+    o.part_count = dice_.below(2);
+  }
+  if (dice_.chance(4)) o.board_bucket = dice_.chance(8) ? "" : "bkt";
+  if (dice_.chance(4)) o.board_prefix = "board/";
   // That of other objects finds no shards.
   dataflux_listing* const shards = dice_.chance(8) ? nullptr : listed_shards();
   const dataflux_listing* const listing = shards == nullptr ? any(listings_) : shards;
@@ -163,6 +170,20 @@ void call_player::index_shards() {
     return dataflux_index_shards(any(clients_), odd_.of(o, dice_), listing, queue, 22, out, err);
   });
   dataflux_listing_free(shards);
+}
+
+void call_player::verify_shards() {
+  const std::string file = path("verified");
+  dataflux_verify_shards_options o;
+  dataflux_verify_shards_options_init(&o, sizeof o);
+  o.path = dice_.chance(2) ? nullptr : file.c_str();
+  o.return_wrong = dice_.chance(2) ? 1 : 0;
+  o.progress = dice_.chance(4) ? 1 : 0;
+  o.timeout_ns = timeout();
+  begin([&](auto* queue, auto** out, auto** err) {
+    return dataflux_verify_shards(any(clients_), any(shard_indexes_), odd_.of(o, dice_), queue, 23,
+                                  out, err);
+  });
 }
 
 void call_player::ask_shard_index() {
@@ -794,6 +815,7 @@ void call_player::feature() {
                                                 &call_player::ask_sampler,
                                                 &call_player::index_shards,
                                                 &call_player::index_shards,
+                                                &call_player::verify_shards,
                                                 &call_player::ask_shard_index,
                                                 &call_player::stream_shard,
                                                 &call_player::ask_shard_index,

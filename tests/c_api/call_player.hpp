@@ -186,6 +186,7 @@ class call_player {
   void ask_changes();
   dataflux_listing* listed_shards();
   void index_shards();
+  void verify_shards();
   void ask_shard_index();
   void stream_shard();
   void open_shard_writer();

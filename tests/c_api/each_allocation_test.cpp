@@ -482,6 +482,24 @@ dataflux_status use_shard_index(place& p) {
   return read_samples(p, opened);
 }
 
+dataflux_status verify_shards(place& p) {
+  const std::string path = p.path("index");
+  dataflux_shard_index* opened = nullptr;
+  CHECKED(dataflux_shard_index_open(path.c_str(), &opened, nullptr));
+  const shard_index_ptr index(opened);
+  auto o = made(dataflux_verify_shards_options_init);
+  const std::string to = p.path("verified");
+  o.path = to.c_str();
+  operation_ptr op;
+  CHECKED(p.call(
+      [&](auto queue, auto tag, auto out) {
+        return dataflux_verify_shards(p.client.get(), opened, &o, queue, tag, out, nullptr);
+      },
+      &op));
+  const char* json = nullptr;
+  return dataflux_operation_json(op.get(), &json, nullptr);
+}
+
 dataflux_manifest_options object_manifest() {
   auto o = made(dataflux_manifest_options_init);
   o.bucket = "bkt";
@@ -891,6 +909,7 @@ std::vector<doing> all_of(const std::string& endpoint) {
       {"manifest_save, file", [](place& p) { return save(p, file_of(p.path("saved"))); }},
       {"index_shards", [](place& p) { return index_shards(p, p.path("index")); }},
       {"shard_index", use_shard_index, [](place& p) { index_shards(p, p.path("index")); }},
+      {"verify_shards", verify_shards, [](place& p) { index_shards(p, p.path("index")); }},
       {"list_sets", list_sets},
       {"remove_sets", remove_sets, sets_gone},
       {"remove_prefix", remove_prefix,

@@ -188,7 +188,8 @@ TEST_CASE("dataflux_index_shards: what it has met, and what the index then tells
   REQUIRE(w.make(w.options(), why, &done) == DATAFLUX_OK);
   const std::string json = json_of(done);
   INFO(json);
-  CHECK(has(json, R"({"shards":3,"samples":30,"members":60,"checksummed":3,"bytes":)"));
+  CHECK(has(json,
+            R"({"shards":3,"samples":30,"members":60,"checksummed":3,"taken_over":0,"bytes":)"));
   CHECK(has(json, R"("counts":{"concatenated":0,"trailing":0)"));
   CHECK(has(json, R"("symlinks":30,"directories":3,)"));
   const shard_index_ptr index = w.open();
@@ -217,6 +218,79 @@ TEST_CASE("dataflux_index_shards: what it has met, and what the index then tells
   CHECK(shard.name == nullptr);
   CHECK(find(index, "d/23") == std::vector<std::uint64_t>{23});
   CHECK(find(index, "none").empty());
+}
+
+TEST_CASE("dataflux_index_shards: what parts know is not read", "[c_api]") {
+  shards_world w;
+  w.fill_shards(3);
+  const shard_index_ptr index = w.indexed();
+  const dataflux_shard_index* const parts[] = {index.get()};
+  auto o = w.options();
+  o.parts = parts;
+  o.part_count = 1;
+  told why;
+  operation_ptr done;
+  REQUIRE(w.make(o, why, &done) == DATAFLUX_OK);
+  CHECK(has(json_of(done), R"("taken_over":3,)"));
+  o.parts = nullptr;
+  CHECK(w.make(o, why) == DATAFLUX_INVALID_ARGUMENT);
+}
+
+TEST_CASE("dataflux_index_shards: processes make one index together", "[c_api]") {
+  shards_world w;
+  w.fill_shards(3);
+  auto o = w.options();
+  o.board_bucket = "bkt";
+  told why;
+  CHECK(w.make(o, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(has(why.message(), "board_prefix"));
+  o.board_prefix = "board/";
+  o.path = nullptr;
+  operation_ptr helped;
+  REQUIRE(w.make(o, why, &helped) == DATAFLUX_OK);
+  CHECK(has(json_of(helped), R"("shards":3,"samples":30,)"));
+  o.path = w.path_.c_str();
+  operation_ptr joined;
+  REQUIRE(w.make(o, why, &joined) == DATAFLUX_OK);
+  CHECK(has(json_of(joined), R"("shards":3,"samples":30,"members":60,)"));
+  CHECK(find(w.open(), "d/23") == std::vector<std::uint64_t>{23});
+  o.keep_case = 1;
+  CHECK(w.make(o, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(has(why.message(), "keep_case"));
+}
+
+TEST_CASE("dataflux_verify_shards: what is as it was, and what is not", "[c_api]") {
+  shards_world w;
+  w.fill_shards(3);
+  const shard_index_ptr index = w.indexed();
+  dataflux_verify_shards_options o;
+  dataflux_verify_shards_options_init(&o, sizeof o);
+  const auto verify = [&](told& why, operation_ptr* kept) {
+    return outcome(
+        [&](dataflux_operation** op, dataflux_error** err) {
+          return dataflux_verify_shards(w.client.get(), index.get(), &o, nullptr, 0, op, err);
+        },
+        why, kept);
+  };
+  told why;
+  operation_ptr done;
+  REQUIRE(verify(why, &done) == DATAFLUX_OK);
+  CHECK(has(json_of(done), R"({"shards":3,"samples":30,"bytes_read":)"));
+  CHECK(has(json_of(done), R"("filled":0,"wrong_count":0,"wrong":[]})"));
+  w.put(1, shards_world::shard_of(50));
+  CHECK(verify(why, nullptr) == DATAFLUX_FAILED_PRECONDITION);
+  CHECK(has(why.message(), "1 of 3 shards"));
+  o.return_wrong = 1;
+  REQUIRE(verify(why, &done) == DATAFLUX_OK);
+  CHECK(has(json_of(done), R"("wrong_count":1,"wrong":[{"shard":1,"name":"s/1.tar",)"));
+  CHECK(has(json_of(done), R"("fault":"changed","code":9,)"));
+  o.path = "";
+  CHECK(verify(why, nullptr) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(outcome(
+            [&](dataflux_operation** op, dataflux_error** err) {
+              return dataflux_verify_shards(w.client.get(), nullptr, &o, nullptr, 0, op, err);
+            },
+            why) == DATAFLUX_INVALID_ARGUMENT);
 }
 
 TEST_CASE("dataflux_shard_index: where samples and their members lie", "[c_api]") {
