@@ -998,7 +998,7 @@ DATAFLUX_API void dataflux_verify_shards_options_init(dataflux_verify_shards_opt
  * "shards", "samples" (of the shards that are right), "bytes_read", "filled" (shards whose samples
  * had no checksums, and have them in the index that was written), "wrong_count", and "wrong", the
  * first 1,000 wrong shards in the order of the index: "shard" (its number), "name", "fault"
- * ("changed", "deleted", "damaged", or "samples" where the index has others), "code" and "message".
+ * ("changed", "deleted", "damaged", or "samples" where the index has others), "status" and "text".
  * Nothing is written where a shard is wrong.
  *
  * Failures: of the first wrong shard, unless `return_wrong`: DATAFLUX_FAILED_PRECONDITION for a

@@ -1,6 +1,7 @@
 #include "shard_index.hpp"
 
 #include "events.hpp"
+#include "json.hpp"
 #include "listing.hpp"
 #include "shard_rules.hpp"
 
@@ -60,8 +61,8 @@ std::string json_of_found(const dataflux::verify_shards_summary& found) {
   for (const dataflux::wrong_shard& each : found.wrong) {
     w.begin_object().key("shard").natural(each.shard).key("name").string(each.name);
     w.key("fault").string(name_of(each.fault));
-    w.key("code").natural(static_cast<std::uint64_t>(each.why.code()));
-    w.key("message").string(each.why.message()).end_object();
+    write_error(w, each.why);
+    w.end_object();
   }
   w.end_array().end_object();
   return std::move(w).take();

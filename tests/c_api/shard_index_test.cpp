@@ -283,7 +283,7 @@ TEST_CASE("dataflux_verify_shards: what is as it was, and what is not", "[c_api]
   o.return_wrong = 1;
   REQUIRE(verify(why, &done) == DATAFLUX_OK);
   CHECK(has(json_of(done), R"("wrong_count":1,"wrong":[{"shard":1,"name":"s/1.tar",)"));
-  CHECK(has(json_of(done), R"("fault":"changed","code":9,)"));
+  CHECK(has(json_of(done), R"("fault":"changed","status":9,)"));
   o.path = "";
   CHECK(verify(why, nullptr) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(outcome(

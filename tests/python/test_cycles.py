@@ -45,6 +45,7 @@ CALLS = {
     "open_manifest": lambda c, folder, file: c.open_manifest(folder / "none"),
     "open_manifest of an object": lambda c, folder, file: c.open_manifest(MISSING),
     "index_shards": lambda c, folder, file: c.index_shards(MISSING, folder / "x"),
+    "open_shard_index": lambda c, folder, file: c.open_shard_index(MISSING, folder / "x"),
     "list_sets": lambda c, folder, file: c.list_sets(MISSING),
     "latest_set": lambda c, folder, file: c.latest_set(MISSING),
     "keep_last_sets": lambda c, folder, file: c.keep_last_sets(MISSING, 1),
@@ -113,7 +114,7 @@ def test_each_verb_was_tried():
     tried = {name.split()[0] for name in CALLS} | {"list_batches", "get_many", "get_samples"}
     # These fail by no name of an object, or make no request.
     others = {"buckets", "checkpoint_set", "close", "exists", "metrics", "prometheus",
-              "remove_leftovers", "save_manifest"}
+              "remove_leftovers", "save_manifest", "save_shard_index", "verify_shards"}
     assert verbs - tried - others == set()
 
 

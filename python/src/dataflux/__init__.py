@@ -5,7 +5,7 @@
     Client(...)       connections, limits   AsyncClient; emulator() for tests
     list(url)         lists a prefix        list_batches, list_shared; save_manifest, open_manifest
     get_many(...)     reads many objects    Listing.take, RowFeed
-    get_samples(...)  samples of tar shards index_shards, ShardIndex
+    get_samples(...)  samples of tar shards index_shards, verify_shards, ShardIndex
     shard_writer(url) writes tar shards     ShardWriter, AsyncShardWriter
     get(url)          reads one object      read_into, get_ranges, reader, download
     open(url, "wb")   saves, loads          writer, put, upload; checkpoint_set, latest_set
@@ -59,6 +59,7 @@ _WHERE = {
     "ShardWriter": "_shard_writer", "AsyncShardWriter": "_shard_writer", "Resumed": "_reports",
     "WrittenShard": "_reports", "WrittenShards": "_reports",
     "IndexedSample": "_reports", "IndexedShard": "_reports", "IndexedShards": "_reports",
+    "VerifiedShards": "_reports", "WrongShard": "_reports",
     "Changes": "_manifest", "Manifest": "_manifest", "compare": "_manifest",
     "Reader": "_reader",
     "Writer": "_writer",
@@ -89,7 +90,8 @@ _VERBS = (
     "get", "read_into", "get_ranges", "get_many",
     "open", "reader", "writer",
     "list", "list_batches", "list_shared", "open_manifest", "save_manifest",
-    "index_shards", "get_samples", "shard_writer",
+    "index_shards", "verify_shards", "save_shard_index", "open_shard_index", "get_samples",
+    "shard_writer",
     "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
     "upload", "download", "upload_folder", "download_folder", "remove_prefix",
     "find_leftovers", "remove_leftovers",

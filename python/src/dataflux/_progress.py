@@ -136,7 +136,7 @@ class Telling:
         verb, bucket, name = (part.decode("utf-8", "replace") if isinstance(part, bytes)
                               else part or "" for part in told)
         self._teller = of(progress, f"{verb} gs://{bucket}/{name}",
-                          "objects" if verb in ("listing", "remove", "index") else "B")
+                          "objects" if verb in ("listing", "remove", "index", "verify") else "B")
         client._handle()
         self.feed = client._feed
         if self.feed is None:

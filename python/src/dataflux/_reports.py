@@ -230,16 +230,54 @@ class IndexedShards(ShardCounts):
 
     shards, samples, members: how many.
     checksummed: shards whose samples have checksums, which together agree with the service's.
+    taken_over: shards that this call did not read, since an earlier call, another process, a part or an
+        index beside them knew them.
     bytes: of all shards; bytes_read: of them.
     """
 
-    __slots__ = ("shards", "samples", "members", "checksummed", "bytes", "bytes_read", *SHARD_COUNTS)
+    __slots__ = ("shards", "samples", "members", "checksummed", "taken_over", "bytes", "bytes_read",
+                 *SHARD_COUNTS)
     shards: int
     samples: int
     members: int
     checksummed: int
+    taken_over: int
     bytes: int
     bytes_read: int
+
+
+class WrongShard(Report):
+    """A shard that is not what its index says.
+
+    shard: its number; name: of the object.
+    fault: "changed" (another object has its name), "deleted", "damaged", or "samples" (it is whole, and
+        the index has others).
+    error: what exactly.
+    """
+
+    __slots__ = ("shard", "name", "fault", "error")
+    shard: int
+    name: str
+    fault: str
+    error: Error
+
+
+class VerifiedShards(Report):
+    """What verify_shards() has found.
+
+    shards: of the index; samples: of those that are right.
+    bytes_read: of all shards.
+    filled: shards whose samples had no checksums, and have them in the index that was written.
+    wrong_count: how many shards are wrong; wrong: a WrongShard for each of the first of them.
+    """
+
+    __slots__ = ("shards", "samples", "bytes_read", "filled", "wrong_count", "wrong")
+    shards: int
+    samples: int
+    bytes_read: int
+    filled: int
+    wrong_count: int
+    wrong: Tuple[WrongShard, ...]
 
 
 class IndexedShard(ShardCounts):

@@ -17,9 +17,16 @@ from ._get_many import AsyncGetMany, GetMany
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, Size, byref, kind_of, library, struct
 from ._listing import Listing, RowFeed, numbers_of
+<<<<<<< HEAD
 from ._place import count_of, flag_of, nanoseconds, one_of, prefix_place, url_of
 from ._reports import SHARD_COUNTS, IndexedSample, IndexedShard, IndexedShards
 from ._shard_lists import ShardNames, shards_of
+=======
+from ._manifest import whole_listing
+from ._place import count_of, flag_of, nanoseconds, object_place, one_of, prefix_place, url_of
+from ._reports import (SHARD_COUNTS, IndexedSample, IndexedShard, IndexedShards, VerifiedShards,
+                       WrongShard)
+>>>>>>> 5cc106a7 (Python: indexes of shards are gone on with, made together and of parts, verified, and kept as objects)
 from ._transfer import path_of, wanted
 from ._verbs_list import listing_of
 
@@ -28,7 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
     from typing import Any, Dict, List, Literal, Union
 
+    from ._object import Place
     from ._progress import Progress
+    from ._reports import UploadedFile
     from ._transfer import Path
 
     # "__key__", "__url__", and of each field its bytes; of one that failed "__error__".
@@ -309,9 +318,7 @@ class _Batches(GetMany):
     _verb, _unit, _shown_as = "get_samples", "samples", "GetSamples"
 
     def __init__(self, client, index, numbers, **how):
-        if not isinstance(index, ShardIndex):
-            raise TypeError(f"index: a ShardIndex is needed, and not a {type(index).__name__}")
-        self._index = index
+        self._index = _index_of(index)
         self._urls = {}  # by shard
         super().__init__(client, SampleFeed(index, numbers), compose=False, batch=256, **how)
 
@@ -494,6 +501,47 @@ def sample_batches(client, index, numbers, **how):
     return _Batches(client, index, numbers, **how)
 
 
+_SHARD_NAMES = r"\.tar(\.dfx)?$"  # and the indexes that a writer has put beside them
+
+
+def _verified(index, on_error):
+    """For `finish`: what was found; an Error for what is wrong, if so wanted."""
+
+    def finish(operation, record):
+        known = json_of(operation)
+        known["wrong"] = tuple(
+            WrongShard(shard=row["shard"], name=row["name"], fault=row["fault"],
+                       error=_errors.of_status(library.status_name(row["status"]).decode(), row["text"],
+                                               bucket=index.bucket, object=row["name"]))
+            for row in known["wrong"])
+        report = VerifiedShards(**known)
+        if report.wrong and on_error != "return":
+            first = report.wrong[0].error
+            raise _errors.of_status(
+                first.status, f"{report.wrong_count} of {report.shards} shards are not what the index says: "
+                f"see the `report` of this error. The first: {first}", bucket=index.bucket,
+                object=report.wrong[0].name, report=report) from first
+        return report
+
+    return finish
+
+
+def _index_of(index, argument="index"):
+    if not isinstance(index, ShardIndex):
+        raise TypeError(f"{argument}: a ShardIndex is needed, and not a {type(index).__name__}")
+    return index
+
+
+async def _fetched(place, path, timeout, progress):
+    """Reads an index from an object into a file, and opens it."""
+    bucket, name, generation = place
+    options = struct("download_file_options", bucket=bucket, object=name, path=path, generation=generation,
+                     timeout_ns=nanoseconds(timeout), progress=wanted(progress))
+    await watched(Call(calling("download_file", byref(options)), None), progress, "download",
+                  bucket.decode(), name.decode())
+    return _opened(os.path.abspath(path))
+
+
 def _indexed(operation, record):
     known = json_of(operation)
     return IndexedShards(**known.pop("counts"), **known)
@@ -502,13 +550,18 @@ def _indexed(operation, record):
 class ShardVerbs:
     """What a client does with tar shards."""
 
+<<<<<<< HEAD
     def index_shards(self, shards: str | tuple[str, str] | List[str] | Listing, path: Path, *,
+=======
+    def index_shards(self, shards: str | tuple[str, str] | Listing, path: Path | None, *,
+>>>>>>> 5cc106a7 (Python: indexes of shards are gone on with, made together and of parts, verified, and kept as objects)
                      concatenated: Literal["error", "read"] = "error",
                      trailing: Literal["error", "ignore"] = "error",
                      damaged: Literal["error", "end"] = "error", keep_case: bool = False,
                      strip_dot_slash: bool = False,
                      repeated: Literal["error", "keep_first"] = "error", skip_from: int = 0,
-                     parallelism: int = 0, timeout: float | None = None,
+                     parts: Iterable[ShardIndex] = (), board: str | tuple[str, str] | None = None,
+                     lease: float = 300, parallelism: int = 0, timeout: float | None = None,
                      progress: Progress = None) -> IndexedShards:
         """Finds the samples of tar shards, and writes where each lies into a file: the index, which is
         there whole or not at all, and replaces what was there.
@@ -516,7 +569,9 @@ class ShardVerbs:
             client.index_shards("gs://bucket/train/", "train.dfx")
             index = dataflux.ShardIndex.open("train.dfx")
 
-        Members become samples as in WebDataset. What most readers lose in silence is an error.
+        Members become samples as in WebDataset. What most readers lose in silence is an error. What was
+        indexed before a failure, or a kill, is kept beside the file, ".dataflux-index-...": a later call
+        with the same path and rules goes on from there.
 
         Arguments:
             shards: "gs://bucket/prefix", of which all objects are indexed whose names end in ".tar"; or
@@ -532,6 +587,13 @@ class ShardVerbs:
             repeated: a field that comes again in a sample is an "error", or "keep_first".
             skip_from: data of at least so many bytes are not read, and then the samples of their shard
                 have no checksums; 0 = 1 MiB.
+            parts: indexes that know some of the shards, by name, size and generation: those are not
+                read. So an index is made again after some shards were added.
+            board: a prefix that all processes write to and nobody else does, such as
+                "gs://bucket/jobs/7/index/": as many as call this with the same shards, rules and board
+                make one index together. `path` may be None then: this process helps only. What is there
+                stays: remove_prefix() it when all have returned. With the same board again it goes on.
+            lease: seconds that a task of another process may take; then its shards are read once more.
             parallelism: shards that are read at the same time; 0 = 64.
             timeout: seconds for all of it; None = no limit.
             progress: True for a bar, or a callable: see Progress. It counts shards.
@@ -545,6 +607,7 @@ class ShardVerbs:
         system.
         """
         options = struct(
+<<<<<<< HEAD
             "index_shards_options", path=path_of(path),
             **reading_rules(concatenated, trailing, damaged, keep_case, strip_dot_slash, repeated),
             skip_from=count_of(skip_from, "skip_from", 0, 64),
@@ -554,6 +617,91 @@ class ShardVerbs:
             names = shards_of(shards)
             shards = names or prefix_place(shards, "shards")
         return self._run(_indexing(shards, options, timeout, progress))
+=======
+            "index_shards_options", path=None if path is None and board is not None else path_of(path),
+            read_concatenated=one_of(concatenated, "concatenated", ("error", "read")) == "read",
+            ignore_trailing=one_of(trailing, "trailing", ("error", "ignore")) == "ignore",
+            end_at_damage=one_of(damaged, "damaged", ("error", "end")) == "end",
+            keep_case=flag_of(keep_case, "keep_case"),
+            strip_dot_slash=flag_of(strip_dot_slash, "strip_dot_slash"),
+            keep_first=one_of(repeated, "repeated", ("error", "keep_first")) == "keep_first",
+            skip_from=count_of(skip_from, "skip_from", 0, 64),
+            parallelism=count_of(parallelism, "parallelism", 0, 32), timeout_ns=nanoseconds(timeout),
+            progress=wanted(progress))
+        if board is not None:
+            options.board_bucket, options.board_prefix = prefix_place(board, "board")
+            if not options.board_prefix:
+                raise ValueError(f"board: {board!r} is a whole bucket; a prefix of one is needed")
+            options.lease_ns = nanoseconds(lease, "lease")
+        parts = [_index_of(part, "parts") for part in parts]
+        if parts:
+            handles = array("Q", [part._handle.value for part in parts])
+            options.kept = parts, handles
+            options.parts, options.part_count = handles.buffer_info()
+        place = None
+        if isinstance(shards, Listing):
+            whole_listing(shards, "shards")
+        else:
+            place = prefix_place(shards, "shards")
+        return self._run(_indexing(shards, place, options, timeout, progress))
+>>>>>>> 5cc106a7 (Python: indexes of shards are gone on with, made together and of parts, verified, and kept as objects)
+
+    def verify_shards(self, index: ShardIndex, path: Path | None = None, *,
+                      on_error: Literal["raise", "return"] = "raise", parallelism: int = 0,
+                      timeout: float | None = None, progress: Progress = None) -> VerifiedShards:
+        """Reads all shards again, and compares headers, samples and checksums with the index.
+
+            client.verify_shards(index, index.path)  # and gives all samples their checksums
+
+        Arguments:
+            index: what they are compared with; each block of it is checked, too.
+            path: where the index is written with the checksums of all samples, if all shards are right.
+                None: nothing is written.
+            on_error: "raise" an Error in the end, whose `report` has all that is wrong; or "return" the
+                report.
+            parallelism: shards that are read at the same time; 0 = 64.
+            timeout: seconds for all of it; None = no limit.
+            progress: True for a bar, or a callable: see Progress. It counts shards.
+
+        Raises: of the first wrong shard: PreconditionError for one that another object has replaced,
+            NotFoundError for one that is gone, DataLossError for damage and for other samples. What fails
+            in reading and in the file system. DataLossError for a damaged index.
+        """
+        one_of(on_error, "on_error", ("raise", "return"))
+        options = struct(
+            "verify_shards_options", path=None if path is None else path_of(path), return_wrong=1,
+            parallelism=count_of(parallelism, "parallelism", 0, 32), timeout_ns=nanoseconds(timeout),
+            progress=wanted(progress))
+        _index_of(index)
+        return self._run(watched(
+            Call(lambda client, queue, tag, out, err: library.verify_shards(
+                client, index._handle, byref(options), queue, tag, out, err), _verified(index, on_error)),
+            progress, "verify", index.bucket, ""))
+
+    def save_shard_index(self, index: ShardIndex, url: Place, *, timeout: float | None = None,
+                         progress: Progress = None) -> UploadedFile:
+        """Writes the file of an index as an object, as upload() does: whole and compared, or not at all.
+
+        Arguments:
+            index: its file.
+            url: of the object.
+            timeout, progress: as of upload().
+        """
+        return self.upload(_index_of(index).path, url, timeout=timeout, progress=progress)
+
+    def open_shard_index(self, url: Place, path: Path, *, timeout: float | None = None,
+                         progress: Progress = None) -> ShardIndex:
+        """Reads an index from an object into a file, as download() does, and opens it. Processes of one
+        machine open that file by ShardIndex.open() then.
+
+        Arguments:
+            url: of the object.
+            path: of the file, which is replaced.
+            timeout, progress: as of download().
+
+        Raises: NotFoundError; DataLossError; InvalidArgumentError for what is no index.
+        """
+        return self._run(_fetched(object_place(url), path_of(path), timeout, progress))
 
     def get_samples(self, index: ShardIndex, numbers: Numbers, *,
                     order: Literal["asked", "ready"] = "asked",
@@ -597,9 +745,14 @@ async def _indexing(shards, options, timeout, progress):
     else:
         place, given = (shards.place, shards.given) if isinstance(shards, ShardNames) else (shards, {"suffix": ".tar"})
         bucket, prefix = (part.decode() for part in place)
+<<<<<<< HEAD
         table = await Call(listing_of(place, timeout=timeout, **given), _take_listing)
         rows = shards.rows(Listing(Table(table, bucket)).names) if isinstance(shards, ShardNames) else None
         if rows is None and not library.listing_size(table):
+=======
+        table = await Call(listing_of(place, regex=_SHARD_NAMES, timeout=timeout), _take_listing)
+        if not library.listing_size(table):
+>>>>>>> 5cc106a7 (Python: indexes of shards are gone on with, made together and of parts, verified, and kept as objects)
             raise _errors.of_status("not_found", f"no object below gs://{bucket}/{prefix} ends in .tar: give "
                                     "names, a pattern, or a listing of the shards, if they are called otherwise")
     options.bucket = bucket.encode()
