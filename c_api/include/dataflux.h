@@ -1417,8 +1417,8 @@ DATAFLUX_API dataflux_status dataflux_shard_writer_abort(dataflux_shard_writer* 
                                                          dataflux_queue* queue, uint64_t tag,
                                                          dataflux_operation** out,
                                                          dataflux_error** err);
-/* Discards the open shard of a writer that was neither finished nor aborted, as
- * dataflux_writer_free(). */
+/* Discards the open shard of a writer that was neither finished nor aborted, and one that is just
+ * being ended, as dataflux_writer_free(). */
 DATAFLUX_API void dataflux_shard_writer_free(dataflux_shard_writer* writer);
 
 /* ---- Readers --------------------------------------------------------------------------------- */

@@ -74,6 +74,9 @@ TEST_CASE("dataflux_shard_writer: samples are there as shards, and resuming goes
       REQUIRE(write(writer, key, {field("y", "of"), field("x", key)}, why) == DATAFLUX_OK);
     }
     // Not finished: the third shard is discarded.
+    ended([&](auto queue, auto tag, auto op, auto err) {
+      return dataflux_shard_writer_abort(writer.get(), queue, tag, op, err);
+    });
   }
   CHECK(w.server.get("bkt", "t/001.tar"));
   CHECK(w.server.get("bkt", "t/001.tar.dfx"));

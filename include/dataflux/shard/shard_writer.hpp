@@ -28,10 +28,11 @@ struct interruptible_writes;
 /// Which shards are written, and how large they become.
 struct shard_writer_request {
   std::string bucket{};
-  /// Names by number, with one number with leading zeros: "train/train-%06d.tar".
+  /// Names by number, with one number with leading zeros: "train/train-%06d.tar". Without a number
+  /// and limits it is the name of one shard.
   std::string pattern{};
   /// Most samples of a shard, and most bytes of its archive; whichever comes first. 0 = no such
-  /// limit; one of the two is needed. A sample that is larger than `bytes` is a shard by itself.
+  /// limit; a pattern with a number needs one of the two. A sample that is larger than `bytes` is a shard by itself.
   std::uint64_t count{0};
   std::uint64_t bytes{0};
   /// The first number of rank 0. Rank r of R writes first + r, first + r + R and so on, so that
@@ -92,7 +93,8 @@ struct shard_writer_summary {
 /// Without samples no shard appears.
 ///
 /// finish() makes the last shard appear. Without it, by abort() or the destructor, the shard that
-/// is open is discarded; those before it stay. After a killed process `resume` goes on behind the
+/// is open is discarded; those before it stay. The destructor discards one that is just being
+/// ended, too. After a killed process `resume` goes on behind the
 /// shards that are there: give the samples again from resumed().samples on, and the shards are the
 /// same, byte for byte, as without the kill.
 ///

@@ -21,6 +21,8 @@ class shard_pattern {
  public:
   /// Errors (invalid_argument): it is no such pattern.
   static result<shard_pattern> parse(std::string_view pattern);
+  /// The name of one shard, which has the number 0.
+  static shard_pattern one(std::string_view name);
 
   /// Errors (out_of_range): the number has more digits.
   result<std::string> name(std::uint64_t number) const;

@@ -91,6 +91,7 @@ struct shard_writer_state {
   // Of the sample that is being written:
   bool taken_{false};
   bool added_{false};
+  bool no_more_{false};       ///< samples: the end of the last shard is written
   bool ending_begun_{false};  ///< `pieces_` are the end of the shard
   std::string key_{};
   std::uint64_t given_{0};  ///< bytes of its fields

@@ -29,7 +29,14 @@ DATAFLUX_INLINE result<shard_pattern> shard_pattern::parse(std::string_view patt
   return made;
 }
 
+DATAFLUX_INLINE shard_pattern shard_pattern::one(std::string_view name) {
+  shard_pattern made;
+  made.front_ = name;
+  return made;
+}
+
 DATAFLUX_INLINE result<std::string> shard_pattern::name(std::uint64_t number) const {
+  if (digits_ == 0 && number == 0) return front_;
   const std::string digits = std::to_string(number);
   if (digits.size() > digits_) {
     return error{errc::out_of_range, "shard " + digits + " does not fit the " +
@@ -43,6 +50,7 @@ DATAFLUX_INLINE std::optional<std::uint64_t> shard_pattern::number_of(
     std::string_view name) const noexcept {
   if (name.size() != front_.size() + digits_ + back_.size()) return std::nullopt;
   if (!name.starts_with(front_) || !name.ends_with(back_)) return std::nullopt;
+  if (digits_ == 0) return 0;
   const std::string_view digits = name.substr(front_.size(), digits_);
   std::uint64_t number = 0;
   const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);

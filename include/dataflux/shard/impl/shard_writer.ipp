@@ -23,9 +23,11 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail::shard {
 
-/// All that can be wrong before a request.
-inline result<shard_pattern> check_request(const shard_writer_request& r) {
-  if (r.count == 0 && r.bytes == 0) {
+/// The names of shards, and that they can be meant.
+inline result<shard_pattern> check_sizes(const shard_writer_request& r) {
+  const bool limited = r.count != 0 || r.bytes != 0;
+  const bool one = r.pattern.find('%') == std::string::npos && !r.pattern.empty() && !limited;
+  if (!one && !limited) {
     return error(errc::invalid_argument,
                  "say how large a shard becomes: by count (samples), bytes, or both");
   }
@@ -34,10 +36,21 @@ inline result<shard_pattern> check_request(const shard_writer_request& r) {
                                              std::to_string(r.ranks) +
                                              " ranks; ranks count from 0");
   }
-  auto pattern = shard_pattern::parse(r.pattern);
+  if (one && (r.first != 0 || r.rank != 0)) {
+    return error(errc::invalid_argument, "one shard has no number; write a pattern: train-%06d.tar");
+  }
+  auto pattern = one ? shard_pattern::one(r.pattern) : shard_pattern::parse(r.pattern);
   if (!pattern) return pattern;
   const auto name = pattern->name(r.first + r.rank);
   if (!name) return name.error();
+  return pattern;
+}
+
+/// All that can be wrong before a request.
+inline result<shard_pattern> check_request(const shard_writer_request& r) {
+  auto pattern = check_sizes(r);
+  if (!pattern) return pattern;
+  const auto name = pattern->name(r.first + r.rank);
   const std::string longest = *name + std::string(sidecar_suffix);
   if (auto good = validate(insert_request{.bucket = r.bucket, .object = longest}); !good) {
     return std::move(good).error();

@@ -52,7 +52,7 @@ DATAFLUX_INLINE bool shard_writer_state::is_same(
 DATAFLUX_INLINE result<bool> shard_writer_state::try_write(std::string_view key,
                                                            std::span<const sample_field> fields) {
   if (failure_) return *failure_;
-  if (finished || ending_begun_) {
+  if (finished || no_more_) {
     return error(errc::failed_precondition, "the writer has been finished or aborted");
   }
   if (!taken_) {
@@ -186,6 +186,7 @@ DATAFLUX_INLINE result<bool> shard_writer_state::try_end() {
     return error(errc::failed_precondition,
                  "the last sample is not written whole; write it again, or abort");
   }
+  no_more_ = true;
   return open_ ? write_end() : true;
 }
 
