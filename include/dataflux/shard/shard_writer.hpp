@@ -32,7 +32,8 @@ struct shard_writer_request {
   /// and limits it is the name of one shard.
   std::string pattern{};
   /// Most samples of a shard, and most bytes of its archive; whichever comes first. 0 = no such
-  /// limit; a pattern with a number needs one of the two. A sample that is larger than `bytes` is a shard by itself.
+  /// limit; a pattern with a number needs one of the two. A sample that is larger than `bytes` is a
+  /// shard by itself.
   std::uint64_t count{0};
   std::uint64_t bytes{0};
   /// The first number of rank 0. Rank r of R writes first + r, first + r + R and so on, so that

@@ -37,7 +37,8 @@ inline result<shard_pattern> check_sizes(const shard_writer_request& r) {
                                              " ranks; ranks count from 0");
   }
   if (one && (r.first != 0 || r.rank != 0)) {
-    return error(errc::invalid_argument, "one shard has no number; write a pattern: train-%06d.tar");
+    return error(errc::invalid_argument,
+                 "one shard has no number; write a pattern, such as train-%06d.tar");
   }
   auto pattern = one ? shard_pattern::one(r.pattern) : shard_pattern::parse(r.pattern);
   if (!pattern) return pattern;
