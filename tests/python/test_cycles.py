@@ -46,6 +46,7 @@ CALLS = {
     "open_manifest of an object": lambda c, folder, file: c.open_manifest(MISSING),
     "index_shards": lambda c, folder, file: c.index_shards(MISSING, folder / "x"),
     "open_shard_index": lambda c, folder, file: c.open_shard_index(MISSING, folder / "x"),
+    "shard_writer": lambda c, folder, file: c.shard_writer(MISSING + "-%03d.tar", count=1, resume=True),
     "list_sets": lambda c, folder, file: c.list_sets(MISSING),
     "latest_set": lambda c, folder, file: c.latest_set(MISSING),
     "keep_last_sets": lambda c, folder, file: c.keep_last_sets(MISSING, 1),
