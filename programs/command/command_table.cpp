@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rewrite_table.hpp"
+
 namespace cli {
 
 namespace {
@@ -123,6 +125,7 @@ void declare_shards(CLI::App& app, command_line& to) {
   get->add_option("--sample", with.sample, "Its number, where several samples have the key");
   index->callback([&with] { with.action = cli::shards_action::index; });
   get->callback([&with] { with.action = cli::shards_action::get; });
+  declare_rewriting(app, with.rewrite);
 }
 
 void declare_sweep(CLI::App& app, command_line& to) {
@@ -149,6 +152,9 @@ const char* interrupted_manifest(const command_line&) {
 }
 
 const char* interrupted_shards(const command_line& asked) {
+  if (asked.shards.rewrite.verb != rewrite_verb::none) {
+    return "interrupted; shards that are there are whole, the last one was discarded";
+  }
   return asked.shards.action == shards_action::index ? "interrupted; there is no new index"
                                                      : "interrupted";
 }

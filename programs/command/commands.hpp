@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "outcome.hpp"
+#include "rewrite_options.hpp"
 
 /// One source each. What they need is in their options; what they print is on standard output, and
 /// what goes wrong on standard error.
@@ -95,8 +96,12 @@ struct manifest_options {
 };
 exit_status run_manifest(const session& with, const manifest_options& options);
 
+exit_status run_rewrite(const session& with, const rewrite_options& options);
+
 enum class shards_action { index, show, get };
 struct shards_options {
+  /// If it has a verb, that alone counts.
+  rewrite_options rewrite{};
   shards_action action{shards_action::show};
   std::string source{};
   /// A path.

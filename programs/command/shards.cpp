@@ -210,6 +210,7 @@ result<void> get(const session& with, const shards_options& options) {
 }  // namespace tar_shards
 
 exit_status run_shards(const session& with, const shards_options& options) {
+  if (options.rewrite.verb != rewrite_verb::none) return run_rewrite(with, options.rewrite);
   outcome report(nullptr);
   const auto done = options.action == shards_action::index ? tar_shards::make_index(with, options)
                     : options.action == shards_action::get ? tar_shards::get(with, options)

@@ -1,0 +1,351 @@
+#include <dataflux/dataset/sampler.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "location.hpp"
+#include "rewrite_inputs.hpp"
+#include "sample_command.hpp"
+
+namespace cli {
+
+/// The verbs of `dataflux shards` that write. Each makes a source of samples; what is common is the
+/// choice of samples and the output.
+namespace rewriting {
+
+using dataflux::errc;
+using dataflux::error;
+using dataflux::result;
+using dataflux::sample_source;
+using dataflux::sample_table;
+using dataflux::sample_view;
+
+namespace {
+
+dataflux::rewrite_rules rules_of(const session& with, const rewrite_options& options,
+                                 dataflux::left_out_counts& left_out) {
+  dataflux::rewrite_rules rules{.left_out = &left_out, .stop = with.stop};
+  using dataflux::concatenated_rule, dataflux::trailing_rule, dataflux::damaged_rule;
+  if (options.read_concatenated) rules.reading.concatenated = concatenated_rule::read;
+  if (options.ignore_trailing) rules.reading.trailing = trailing_rule::ignore;
+  if (options.end_at_damage) rules.reading.damaged = damaged_rule::end;
+  if (options.keep_first) rules.grouping.repeated = dataflux::repeated_rule::keep_first;
+  rules.grouping.strip_dot_slash = options.strip_dot_slash;
+  return rules;
+}
+
+/// Numbers from a function of the position.
+template <class Order>
+dataflux::unique_function<std::optional<std::uint64_t>()> numbers_of(std::uint64_t count, Order order) {
+  return [count, order = std::move(order), position = std::uint64_t{0}]() mutable {
+    if (position == count) return std::optional<std::uint64_t>{};
+    return std::optional<std::uint64_t>{order(position++)};
+  };
+}
+
+result<sample_source> shuffled(const session& with, const rewrite_options& options,
+                               const dataflux::rewrite_rules& rules) {
+  const auto table = table_of(with, options.inputs, rules);
+  if (!table) return table.error();
+  const std::uint64_t count = table->samples();
+  if (count == 0) return sample_source([]() -> result<sample_view*> { return nullptr; });
+  auto order = dataflux::sampler::create({.count = count, .seed = options.seed});
+  if (!order) return std::move(order).error();
+  return table->read(numbers_of(count, [order = *std::move(order)](std::uint64_t position) {
+                       return order.row(position);
+                     }),
+                     with.stop);
+}
+
+/// What a sample is sorted by.
+result<std::string> value_of(const sample_view& sample, const std::string& by) {
+  if (by == "key") return std::string(sample.key);
+  for (const auto& field : sample.fields) {
+    if (field.name == by) return std::string(dataflux::as_text(field.bytes));
+  }
+  return error(errc::not_found, "the sample '" + shown_name(sample.key) + "' has no field '" + by +
+                                    "' to be sorted by");
+}
+
+result<sample_source> sorted(const session& with, const rewrite_options& options,
+                             const dataflux::rewrite_rules& rules) {
+  const auto table = table_of(with, options.inputs, rules);
+  if (!table) return table.error();
+  const std::uint64_t count = table->samples();
+  std::vector<std::pair<std::string, std::uint64_t>> order;
+  order.reserve(static_cast<std::size_t>(count));
+  auto all = table->read(numbers_of(count, [](std::uint64_t i) { return i; }), with.stop);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto sample = all();
+    if (!sample) return sample.error();
+    auto value = value_of(**sample, options.by);
+    if (!value) return std::move(value).error();
+    order.emplace_back(*std::move(value), i);
+  }
+  std::sort(order.begin(), order.end());  // by number where values are equal
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(order.size());
+  for (const auto& [value, number] : order) numbers.push_back(number);
+  return table->read(numbers_of(count, [numbers = std::move(numbers)](std::uint64_t i) {
+                       return numbers[static_cast<std::size_t>(i)];
+                     }),
+                     with.stop);
+}
+
+constexpr std::uint64_t no_partner = UINT64_MAX;
+
+/// Rows of two tables whose keys have one hash, in the order of the left one.
+struct joined_rows {
+  std::vector<std::uint64_t> left{};
+  std::vector<std::uint64_t> right{};  ///< no_partner: none
+};
+
+error key_twice(std::uint64_t a, std::uint64_t b) {
+  return error(errc::invalid_argument,
+               "samples " + std::to_string(a) + " and " + std::to_string(b) +
+                   " of one side have the same key; a join needs keys that come once");
+}
+
+result<std::unordered_map<std::uint64_t, std::uint64_t>> hashes_of(const sample_table& table) {
+  std::unordered_map<std::uint64_t, std::uint64_t> all;
+  for (std::uint64_t i = 0; i < table.samples(); ++i) {
+    const auto sample = table.index().sample(i);
+    if (!sample) return sample.error();
+    const auto [there, fresh] = all.emplace(sample->key_hash, i);
+    if (!fresh) return key_twice(there->second, i);
+  }
+  return all;
+}
+
+result<joined_rows> join_rows(const sample_table& left, const sample_table& right, bool all) {
+  if (auto unique = hashes_of(left); !unique) return std::move(unique).error();
+  const auto partners = hashes_of(right);
+  if (!partners) return partners.error();
+  joined_rows rows;
+  for (std::uint64_t i = 0; i < left.samples(); ++i) {
+    const auto found = partners->find(left.index().sample(i)->key_hash);
+    if (found == partners->end() && !all) continue;
+    rows.left.push_back(i);
+    rows.right.push_back(found == partners->end() ? no_partner : found->second);
+  }
+  return rows;
+}
+
+class joined {
+ public:
+  joined(const session& with, const sample_table& left, const sample_table& right,
+         joined_rows rows, std::string prefix)
+      : rows_(std::make_shared<joined_rows>(std::move(rows))), prefix_(std::move(prefix)) {
+    left_ = left.read(numbers_of(rows_->left.size(),
+                                 [rows = rows_](std::uint64_t i) {
+                                   return rows->left[static_cast<std::size_t>(i)];
+                                 }),
+                      with.stop);
+    std::vector<std::uint64_t> partners;
+    for (const std::uint64_t each : rows_->right) {
+      if (each != no_partner) partners.push_back(each);
+    }
+    const std::uint64_t count = partners.size();
+    right_ = right.read(numbers_of(count,
+                                   [partners = std::move(partners)](std::uint64_t i) {
+                                     return partners[static_cast<std::size_t>(i)];
+                                   }),
+                        with.stop);
+  }
+
+  result<sample_view*> next() {
+    const auto left = left_();
+    if (!left || *left == nullptr) return left;
+    if (rows_->right[next_++] == no_partner) return left;
+    const auto right = right_();
+    if (!right) return right;
+    if ((*left)->key != (*right)->key) {
+      return error(errc::aborted, "two keys, '" + shown_name((*left)->key) + "' and '" +
+                                      shown_name((*right)->key) + "', have one hash");
+    }
+    names_.clear();
+    names_.reserve((*right)->fields.size());
+    for (const auto& field : (*right)->fields) {
+      names_.push_back(prefix_ + std::string(field.name));
+      (*left)->fields.push_back({names_.back(), field.bytes});
+    }
+    return left;
+  }
+
+ private:
+  const std::shared_ptr<joined_rows> rows_;
+  const std::string prefix_;
+  sample_source left_{};
+  sample_source right_{};
+  std::size_t next_{0};
+  std::vector<std::string> names_{};
+};
+
+result<sample_source> joined_source(const session& with, const rewrite_options& options,
+                                    const dataflux::rewrite_rules& rules) {
+  const auto left = table_of(with, {options.inputs.at(0)}, rules);
+  if (!left) return left.error();
+  const auto right = table_of(with, {options.inputs.at(1)}, rules);
+  if (!right) return right.error();
+  auto rows = join_rows(*left, *right, options.left);
+  if (!rows) return std::move(rows).error();
+  auto all = std::make_unique<joined>(with, *left, *right, *std::move(rows), options.right_prefix);
+  return sample_source([all = std::move(all)] { return all->next(); });
+}
+
+result<sample_source> source_of(const session& with, const rewrite_options& options,
+                                const dataflux::rewrite_rules& rules, outcome& report) {
+  switch (options.verb) {
+    case rewrite_verb::create: {
+      auto members = members_named(with, options);
+      if (!members) return std::move(members).error();
+      // A list is in its own order.
+      return read_members(with.transfers, *std::move(members), options.lists.empty(), rules);
+    }
+    case rewrite_verb::shuffle:
+      return shuffled(with, options, rules);
+    case rewrite_verb::sort:
+      return sorted(with, options, rules);
+    case rewrite_verb::join:
+      return joined_source(with, options, rules);
+    default:
+      break;
+  }
+  auto shards = shards_named(with, options.inputs);
+  if (!shards) return std::move(shards).error();
+  auto source = read_shards(with.transfers, *std::move(shards), rules);
+  if (options.verb != rewrite_verb::map) return source;
+  return through_command(std::move(source), options.shell_command, report, with.stop);
+}
+
+/// "first:end:step", each of which may be missing.
+result<void> slice_of(const std::string& text, dataflux::sample_choice& to) {
+  std::uint64_t* const parts[] = {&to.first, &to.end, &to.step};
+  std::string_view rest = text;
+  for (std::size_t i = 0; i < 3 && !rest.empty(); ++i) {
+    const std::string_view part = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    if (part.empty()) continue;
+    const auto read = std::from_chars(part.data(), part.data() + part.size(), *parts[i]);
+    if (read.ec != std::errc{} || read.ptr != part.data() + part.size()) {
+      return error(errc::invalid_argument, "--slice " + text + ": write FIRST:END or "
+                                                               "FIRST:END:STEP");
+    }
+  }
+  if (!rest.empty()) return error(errc::invalid_argument, "--slice " + text + ": too many parts");
+  return {};
+}
+
+result<dataflux::sample_choice> choice_of(const rewrite_options& options) {
+  dataflux::sample_choice choice{.fields = options.fields, .rekey = options.rekey};
+  if (auto good = slice_of(options.slice, choice); !good) return std::move(good).error();
+  if (options.select.empty()) return choice;
+  std::ifstream file(options.select, std::ios::binary);
+  if (!file) return file_error(options.select, "it cannot be opened");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) choice.keys.push_back(std::move(line));
+  }
+  if (file.bad()) return file_error(options.select, "it cannot be read");
+  if (choice.keys.empty()) return file_error(options.select, "there is no key in it");
+  return choice;
+}
+
+result<dataflux::shard_output> output_of(const session& with, const rewrite_options& options) {
+  const auto to = parse_location(options.output);
+  if (!to) return to.error();
+  if (to->where == location::kind::stream) {
+    return error(errc::invalid_argument,
+                 "-o is a file or an object, which is there whole or not at all");
+  }
+  return dataflux::shard_output::open(with.transfers,
+                                      {.bucket = to->bucket,
+                                       .pattern = to->is_object() ? to->name : options.output,
+                                       .count = options.count,
+                                       .bytes = options.bytes,
+                                       .first = options.first,
+                                       .stop = with.stop});
+}
+
+const char* what_ended(dataflux::shard_end end) noexcept {
+  switch (end) {
+    case dataflux::shard_end::count:
+      return "the next sample would be above --count";
+    case dataflux::shard_end::bytes:
+      return "the next sample would be above --bytes";
+    case dataflux::shard_end::finished:
+      break;
+  }
+  return "no more samples";
+}
+
+void print(const rewrite_options& options, const dataflux::shard_writer_summary& made) {
+  const auto to = parse_location(options.output);
+  for (const auto& each : made.written) {
+    const std::string name = to->is_object() ? shown_url(to->bucket, each.name) : each.name;
+    std::printf("%s: %" PRIu64 " samples, %" PRIu64 " bytes; %s\n", name.c_str(), each.samples,
+                each.bytes, what_ended(each.ended));
+  }
+  std::printf("%zu shards, %" PRIu64 " samples, %" PRIu64 " bytes\n", made.written.size(),
+              made.samples, made.bytes);
+}
+
+/// Members with data that are in no sample are lost, which is a failure unless it is wished.
+void tell_left_out(const rewrite_options& options, const dataflux::left_out_counts& left_out,
+                   outcome& report) {
+  const std::uint64_t members = left_out.members();
+  if (members == 0) return;
+  const std::string text = std::to_string(members) +
+                           " members are in no sample, and were left out: links, hidden names, "
+                           "names without a field";
+  if (options.leave_out) return report.note(text);
+  report.failed(error(errc::failed_precondition, text + "; --leave-out permits it"));
+}
+
+result<void> rewrite(const session& with, const rewrite_options& options, outcome& report) {
+  dataflux::left_out_counts left_out;
+  const auto rules = rules_of(with, options, left_out);
+  auto choice = choice_of(options);
+  if (!choice) return std::move(choice).error();
+  auto to = output_of(with, options);
+  if (!to) return std::move(to).error();
+  auto source = source_of(with, options, rules, report);
+  if (!source) return std::move(source).error();
+  auto chosen = choose_samples(*std::move(source), *std::move(choice));
+  if (!chosen) return std::move(chosen).error();
+  for (;;) {
+    const auto sample = (*chosen)();
+    if (!sample) return sample.error();
+    if (*sample == nullptr) break;
+    if (auto good = to->write((*sample)->key, (*sample)->fields); !good) return good;
+    report.done(0);
+  }
+  const auto made = to->finish();
+  if (!made) return made.error();
+  print(options, *made);
+  tell_left_out(options, left_out, report);
+  return {};
+}
+
+}  // namespace
+
+}  // namespace rewriting
+
+exit_status run_rewrite(const session& with, const rewrite_options& options) {
+  outcome report(nullptr);
+  auto done = rewriting::rewrite(with, options, report);
+  if (!done) report.failed(done.error());
+  if (std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
+  return report.status();
+}
+
+}  // namespace cli
