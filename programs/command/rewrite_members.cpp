@@ -113,7 +113,7 @@ result<void> add_list(const std::string& path, bool allow_pipe, members& to) {
   for (std::string line; std::getline(lines, line);) {
     if (line.empty()) continue;
     auto member = listed_member(line, allow_pipe);
-    if (!member) return file_error(path, member.error().message());
+    if (!member) return error(member.error().code(), path + ": " + member.error().message());
     to.push_back(*std::move(member));
   }
   if (lines.bad()) return file_error(path, "it cannot be read");

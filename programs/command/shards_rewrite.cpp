@@ -327,10 +327,10 @@ result<void> rewrite(const session& with, const rewrite_options& options, outcom
     if (!sample) return sample.error();
     if (*sample == nullptr) break;
     if (auto good = to->write((*sample)->key, (*sample)->fields); !good) return good;
-    report.done(0);
   }
   const auto made = to->finish();
   if (!made) return made.error();
+  report.done(0);
   print(options, *made);
   tell_left_out(options, left_out, report);
   return {};
