@@ -280,12 +280,14 @@ dataflux_status dataflux_shard_writer_end(dataflux_shard_writer* writer, uint32_
 
 dataflux_status dataflux_shard_writer_notify(dataflux_shard_writer* writer, dataflux_queue* queue,
                                              uint64_t tag, dataflux_error** err) {
-  return dataflux_c::in_turn(
-      writer, err, [&](dataflux_c::shard_writer_state& state) -> end_of_call {
-        if (auto good = usable(queue, "queue"); !good) return std::move(good).error();
-        if (auto asked = state.notify(queue->state, tag); !asked) return std::move(asked).error();
-        return writes::end::all;
-      });
+  return dataflux_c::in_turn(writer, err,
+                             [&](dataflux_c::shard_writer_state& state) -> end_of_call {
+                               if (auto good = usable(queue, "queue"); !good)
+                                 return std::move(good).error();
+                               if (auto asked = state.notify(queue->state, tag); !asked)
+                                 return std::move(asked).error();
+                               return writes::end::all;
+                             });
 }
 
 dataflux_status dataflux_shard_writer_finish(dataflux_shard_writer* writer, dataflux_queue* queue,

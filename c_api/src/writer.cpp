@@ -4,7 +4,6 @@
 
 #include <dataflux/codec/detail/json_writer.hpp>
 
-
 namespace dataflux_c {
 
 void writer_state::end() {

@@ -48,9 +48,8 @@ result<void> add_folder(const std::string& folder, std::vector<byte_place>& to) 
 }
 
 result<void> add_below(const session& with, const location& from, std::vector<byte_place>& to) {
-  dataflux::fast_list_request request{.bucket = from.bucket,
-                                      .prefix = folder_prefix(from.name),
-                                      .limits = {.stop = with.stop}};
+  dataflux::fast_list_request request{
+      .bucket = from.bucket, .prefix = folder_prefix(from.name), .limits = {.stop = with.stop}};
   request.filter.suffix = ".tar";
   const auto listed = dataflux::fast_list(with.store, request);
   if (!listed) return listed.error();

@@ -5,9 +5,10 @@ namespace cli {
 namespace {
 
 void declare_output(CLI::App& app, rewrite_options& with) {
-  app.add_option("-o,--output", with.output,
-                 "Path or gs://bucket/name of one shard; or a pattern, train-%06d.tar, with --count\n"
-                 "or --bytes. Nothing that is there is replaced")
+  app.add_option(
+         "-o,--output", with.output,
+         "Path or gs://bucket/name of one shard; or a pattern, train-%06d.tar, with --count\n"
+         "or --bytes. Nothing that is there is replaced")
       ->required();
   app.add_option("--count", with.count, "Most samples of a shard; else there is no such limit");
   app.add_option("--bytes", with.bytes,
@@ -94,7 +95,8 @@ void declare_rewriting(CLI::App& app, rewrite_options& with) {
   join->add_flag("--left", with.left, "Samples of the first without a partner, too");
   join->add_option("--right-prefix", with.right_prefix, "In front of the second's fields");
   add(rewrite_verb::map, "map",
-      "Each sample through a shell command, in a folder of its own: fields are files sample.FIELD,\n"
+      "Each sample through a shell command, in a folder of its own: fields are files "
+      "sample.FIELD,\n"
       "before and after. DATAFLUX_KEY is the key. One whose command fails is left out and told",
       shards)
       ->add_option("-c,--command", with.shell_command, "For /bin/sh")

@@ -46,7 +46,8 @@ dataflux::rewrite_rules rules_of(const session& with, const rewrite_options& opt
 
 /// Numbers from a function of the position.
 template <class Order>
-dataflux::unique_function<std::optional<std::uint64_t>()> numbers_of(std::uint64_t count, Order order) {
+dataflux::unique_function<std::optional<std::uint64_t>()> numbers_of(std::uint64_t count,
+                                                                     Order order) {
   return [count, order = std::move(order), position = std::uint64_t{0}]() mutable {
     if (position == count) return std::optional<std::uint64_t>{};
     return std::optional<std::uint64_t>{order(position++)};
@@ -61,9 +62,8 @@ result<sample_source> shuffled(const session& with, const rewrite_options& optio
   if (count == 0) return sample_source([]() -> result<sample_view*> { return nullptr; });
   auto order = dataflux::sampler::create({.count = count, .seed = options.seed});
   if (!order) return std::move(order).error();
-  return table->read(numbers_of(count, [order = *std::move(order)](std::uint64_t position) {
-                       return order.row(position);
-                     }),
+  return table->read(numbers_of(count, [order = *std::move(order)](
+                                           std::uint64_t position) { return order.row(position); }),
                      with.stop);
 }
 
@@ -96,10 +96,10 @@ result<sample_source> sorted(const session& with, const rewrite_options& options
   std::vector<std::uint64_t> numbers;
   numbers.reserve(order.size());
   for (const auto& [value, number] : order) numbers.push_back(number);
-  return table->read(numbers_of(count, [numbers = std::move(numbers)](std::uint64_t i) {
-                       return numbers[static_cast<std::size_t>(i)];
-                     }),
-                     with.stop);
+  return table->read(
+      numbers_of(count, [numbers = std::move(numbers)](
+                            std::uint64_t i) { return numbers[static_cast<std::size_t>(i)]; }),
+      with.stop);
 }
 
 constexpr std::uint64_t no_partner = UINT64_MAX;
@@ -143,8 +143,8 @@ result<joined_rows> join_rows(const sample_table& left, const sample_table& righ
 
 class joined {
  public:
-  joined(const session& with, const sample_table& left, const sample_table& right,
-         joined_rows rows, std::string prefix)
+  joined(const session& with, const sample_table& left, const sample_table& right, joined_rows rows,
+         std::string prefix)
       : rows_(std::make_shared<joined_rows>(std::move(rows))), prefix_(std::move(prefix)) {
     left_ = left.read(numbers_of(rows_->left.size(),
                                  [rows = rows_](std::uint64_t i) {
@@ -156,11 +156,10 @@ class joined {
       if (each != no_partner) partners.push_back(each);
     }
     const std::uint64_t count = partners.size();
-    right_ = right.read(numbers_of(count,
-                                   [partners = std::move(partners)](std::uint64_t i) {
-                                     return partners[static_cast<std::size_t>(i)];
-                                   }),
-                        with.stop);
+    right_ = right.read(
+        numbers_of(count, [partners = std::move(partners)](
+                              std::uint64_t i) { return partners[static_cast<std::size_t>(i)]; }),
+        with.stop);
   }
 
   result<sample_view*> next() {
@@ -238,8 +237,9 @@ result<void> slice_of(const std::string& text, dataflux::sample_choice& to) {
     if (part.empty()) continue;
     const auto read = std::from_chars(part.data(), part.data() + part.size(), *parts[i]);
     if (read.ec != std::errc{} || read.ptr != part.data() + part.size()) {
-      return error(errc::invalid_argument, "--slice " + text + ": write FIRST:END or "
-                                                               "FIRST:END:STEP");
+      return error(errc::invalid_argument, "--slice " + text +
+                                               ": write FIRST:END or "
+                                               "FIRST:END:STEP");
     }
   }
   if (!rest.empty()) return error(errc::invalid_argument, "--slice " + text + ": too many parts");

@@ -132,9 +132,8 @@ TEST_CASE("dataflux_shard_writer: without waiting, and told of room", "[c_api]")
                                          done, why);
     });
   }
-  until_done([&](std::int32_t* done) {
-    return dataflux_shard_writer_end(writer.get(), 0, done, why);
-  });
+  until_done(
+      [&](std::int32_t* done) { return dataflux_shard_writer_end(writer.get(), 0, done, why); });
   CHECK(waits > 0);
   CHECK(has(json_of(finish(writer)), R"("ended":"bytes"})"));
   for (const char* name : {"t/000.tar", "t/001.tar", "t/002.tar", "t/003.tar"}) {

@@ -67,7 +67,8 @@ TEST_CASE("shard_packer: its layout is what an indexer finds in its bytes", "[sh
     const std::size_t count = 1 + dice() % 4;
     for (std::size_t f = 0; f < count; ++f) {
       const std::size_t size = dice() % 3 == 0 ? dice() % 60'000 : dice() % 600;
-      sample.emplace_back("f" + std::to_string(9 - f), std::string(size, static_cast<char>(dice())));
+      sample.emplace_back("f" + std::to_string(9 - f),
+                          std::string(size, static_cast<char>(dice())));
     }
     const std::string key = std::string(dice() % 7 == 0 ? 300 : 3, 'k') + std::to_string(samples);
     REQUIRE(p.write(key, sample));

@@ -159,8 +159,8 @@ struct fixture : transfer_fixture<> {
 }  // namespace
 
 TEST_CASE("shard_writer: writes whole shards with their entries", "[shard]") {
-  const auto [samples, size] = GENERATE(
-      table<std::size_t, std::size_t>({{1, 0}, {10, 100}, {25, 5000}, {23, 100'000}, {5, 900'000}}));
+  const auto [samples, size] = GENERATE(table<std::size_t, std::size_t>(
+      {{1, 0}, {10, 100}, {25, 5000}, {23, 100'000}, {5, 900'000}}));
   CAPTURE(samples, size);
   fixture w;
   auto writer = w.open().value();
@@ -357,9 +357,7 @@ TEST_CASE("shard_writer: resuming refuses what it cannot count", "[shard]") {
     REQUIRE(w.write_all(writer, 0, 6, 100));
     REQUIRE(w.finish(writer));
   }
-  const auto resumed = [&] {
-    return w.open({.count = 2, .rank = 1, .ranks = 2, .resume = true});
-  };
+  const auto resumed = [&] { return w.open({.count = 2, .rank = 1, .ranks = 2, .resume = true}); };
   w.store.put("bkt", "t/000.tar", as_bytes("another rank's"));
   w.store.put("bkt", "t/x.tar", as_bytes("no number"));
   const auto all = resumed();

@@ -96,8 +96,8 @@ class shard_end_call final : public call_coordinator<shard_end_call, shard_write
 /// Counts the shards of one rank that are there, by their entries.
 class shard_survey final : public call_coordinator<shard_survey, resumed_shards> {
  public:
-  shard_survey(const transfer_context& context, shard_writer_request request,
-               shard_pattern pattern, const call_limits& limits, completion done);
+  shard_survey(const transfer_context& context, shard_writer_request request, shard_pattern pattern,
+               const call_limits& limits, completion done);
   void begin();
 
  private:

@@ -94,7 +94,7 @@ struct shard_writer_state {
   bool no_more_{false};       ///< samples: the end of the last shard is written
   bool ending_begun_{false};  ///< `pieces_` are the end of the shard
   std::string key_{};
-  std::uint64_t given_{0};  ///< bytes of its fields
+  std::uint64_t given_{0};                ///< bytes of its fields
   std::span<const bytes_view> pieces_{};  ///< that are left
   std::size_t in_piece_{0};
   // Their ends ring `news`, so they are the first to go.

@@ -41,8 +41,7 @@ class shard_sequence {
   bool open() {
     if (next_ == shards_.size()) return false;
     const byte_place& from = shards_[next_++];
-    stream_.emplace(
-        shard_stream_options{.reading = rules_.reading, .grouping = rules_.grouping});
+    stream_.emplace(shard_stream_options{.reading = rules_.reading, .grouping = rules_.grouping});
     bytes_.emplace(context_, from, rules_.stop);
     over_ = false;
     return true;
@@ -154,10 +153,10 @@ class member_sequence {
   /// One that the grouper has left out was read, too, and is passed over.
   result<std::string> read_ahead() {
     if (!ahead_) {
-      ahead_.emplace(context_,
-                     get_many_request{.bucket = members_.front().from.bucket,
-                                      .limits = {.stop = rules_.stop}},
-                     requests());
+      ahead_.emplace(
+          context_,
+          get_many_request{.bucket = members_.front().from.bucket, .limits = {.stop = rules_.stop}},
+          requests());
     }
     for (;;) {
       while (!goes_ahead(members_, item_member_)) ++item_member_;
@@ -201,8 +200,8 @@ class member_sequence {
 
 DATAFLUX_INLINE sample_source read_shards(const transfer_context& context,
                                           std::vector<byte_place> shards, rewrite_rules rules) {
-  auto all = std::make_unique<detail::shard::shard_sequence>(context, std::move(shards),
-                                                             std::move(rules));
+  auto all =
+      std::make_unique<detail::shard::shard_sequence>(context, std::move(shards), std::move(rules));
   return [all = std::move(all)] { return all->next(); };
 }
 

@@ -34,8 +34,8 @@ inline result<chosen_field> chosen_field_of(std::string_view text) {
   const bool empty = std::any_of(made.from.begin(), made.from.end(),
                                  [](const std::string& each) { return each.empty(); });
   if (made.name.empty() || made.from.empty() || empty) {
-    return error{errc::invalid_argument, "the field '" + std::string(text) +
-                                             "': write jpg, or image=jpg;png"};
+    return error{errc::invalid_argument,
+                 "the field '" + std::string(text) + "': write jpg, or image=jpg;png"};
   }
   return made;
 }
@@ -92,8 +92,10 @@ class choosing {
       if (!seen && missing++ == 0) append_quoted(text, key);
     }
     if (missing == 0) return nullptr;
-    return error{errc::not_found, std::to_string(missing) + " of the keys that were asked for are "
-                                                            "of no sample, such as " + text};
+    return error{errc::not_found, std::to_string(missing) +
+                                      " of the keys that were asked for are "
+                                      "of no sample, such as " +
+                                      text};
   }
   result<sample_view*> change(sample_view& sample) {
     if (!fields_.empty()) {

@@ -70,12 +70,12 @@ class bucket_samples {
   bucket_samples(const transfer_context& context, const shard_index& index,
                  numbered_samples::numbers numbers, std::stop_token stop)
       : samples_(index), asked_(std::make_shared<asked>()) {
-    items_.emplace(context,
-                   get_many_request{.bucket = index.description().bucket,
-                                    .limits = {.stop = std::move(stop)}},
-                   get_source([asked = asked_, index, numbers = std::move(numbers)]() mutable {
-                     return asked->next(index, numbers);
-                   }));
+    items_.emplace(
+        context,
+        get_many_request{.bucket = index.description().bucket, .limits = {.stop = std::move(stop)}},
+        get_source([asked = asked_, index, numbers = std::move(numbers)]() mutable {
+          return asked->next(index, numbers);
+        }));
   }
   result<sample_view*> next() {
     auto item = items_->next();
@@ -172,12 +172,11 @@ DATAFLUX_INLINE result<sample_table> sample_table::of_files(const transfer_conte
   return made;
 }
 
-DATAFLUX_INLINE sample_source
-sample_table::read(unique_function<std::optional<std::uint64_t>()> numbers,
-                   std::stop_token stop) const {
+DATAFLUX_INLINE sample_source sample_table::read(
+    unique_function<std::optional<std::uint64_t>()> numbers, std::stop_token stop) const {
   if (files_ == nullptr) {
-    auto all = std::make_unique<detail::shard::bucket_samples>(context_, index_,
-                                                               std::move(numbers), std::move(stop));
+    auto all = std::make_unique<detail::shard::bucket_samples>(context_, index_, std::move(numbers),
+                                                               std::move(stop));
     return [all = std::move(all)] { return all->next(); };
   }
   auto all = std::make_unique<detail::shard::numbered_samples>(index_);

@@ -209,13 +209,12 @@ DATAFLUX_INLINE operation<shard_writer_summary> shard_writer::submit_finish() {
     auto ending = detail::shard::in_turn<detail::shard::shard_ending>(
         *state_, [&] { return state_->last_ending(); });
     if (!ending) return done(std::move(ending).error());
-    state_->start_end(
-        *std::move(ending), limits,
-        [resumed = state_->resumed,
-         done = std::move(done)](result<shard_writer_summary> made) mutable {
-          if (made) made->resumed = resumed;
-          done(std::move(made));
-        });
+    state_->start_end(*std::move(ending), limits,
+                      [resumed = state_->resumed,
+                       done = std::move(done)](result<shard_writer_summary> made) mutable {
+                        if (made) made->resumed = resumed;
+                        done(std::move(made));
+                      });
   });
 }
 

@@ -86,9 +86,8 @@ DATAFLUX_INLINE result<bool> shard_writer_state::go_on() {
       auto packed = packed_ending(why);
       if (!packed) return fail(std::move(packed).error());
       call_limits limits{.stop = request.stop};
-      ending_ = start_operation<shard_writer_summary>(limits, [&](auto done) {
-        start_end(*std::move(packed), limits, std::move(done));
-      });
+      ending_ = start_operation<shard_writer_summary>(
+          limits, [&](auto done) { start_end(*std::move(packed), limits, std::move(done)); });
       static_cast<void>(ending_.on_ready([news = news] { news->ring(); }));
     }
     if (auto there = open_next(); !there || !*there) return there;
@@ -112,13 +111,13 @@ DATAFLUX_INLINE result<bool> shard_writer_state::open_next() {
     auto name = pattern.name(number_);
     if (!name) return fail(std::move(name).error());
     name_ = *std::move(name);
-    upload_request upload{.bucket = request.bucket,
-                          .object = name_,
-                          .attributes = {.content_type = "application/x-tar"},
-                          .if_generation_match = 0,
-                          .advice_if_it_exists =
-                              "another writer has made this shard: give each its own rank",
-                          .limits = {.stop = request.stop}};
+    upload_request upload{
+        .bucket = request.bucket,
+        .object = name_,
+        .attributes = {.content_type = "application/x-tar"},
+        .if_generation_match = 0,
+        .advice_if_it_exists = "another writer has made this shard: give each its own rank",
+        .limits = {.stop = request.stop}};
     if (request.bytes != 0 && request.bytes <= largest_shard_hint) {
       upload.size_hint = request.bytes;
     }

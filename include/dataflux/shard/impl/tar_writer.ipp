@@ -49,7 +49,10 @@ inline void append_tar_block(std::string& out, const tar_name_parts& parts, std:
   put_octal(to + 124, 11, size);
   put_octal(to + 136, 11, 0);
   to[156] = type;
-  std::copy_n("ustar\0" "00", 8, to + 257);
+  std::copy_n(
+      "ustar\0"
+      "00",
+      8, to + 257);
   std::copy(parts.prefix.begin(), parts.prefix.end(), to + 345);
   // The sum counts its own field as spaces.
   std::uint64_t sum = 8 * std::uint64_t{' '};
