@@ -256,12 +256,35 @@ def test_patterns_and_openers(tmp_path, caplog):
 def test_shards_of_a_bucket(client, bucket):
     with pytest.raises(KeyError), wds.ShardWriter(bucket("w-%02d.tar"), maxcount=2, client=client) as sink:
         for number in range(5):
-            sink.write(sample(number))
+            sink.write({**sample(number), "cls": number, "_left": "out"})
         raise KeyError
     assert [name for name in bucket.names() if name.endswith(".tar")] == ["w-00.tar", "w-01.tar"]
-    found = list(wds.WebDataset(bucket("w-{00..01}.tar"), client=client))
-    assert [each["bin"] for each in found] == [sample(number)["bin"] for number in range(4)]
-    assert isinstance(client.stat(bucket("w-00.tar")), dataflux.Object)
+    found = list(wds.WebDataset(bucket("w-{00..01}.tar"), client=client).decode())
+    assert [(each["bin"], each["cls"]) for each in found] == [(sample(n)["bin"], n) for n in range(4)]
+    assert set(found[0]) == {"__key__", "__url__", "bin", "cls"}
+    with wds.ShardWriter(bucket("w-%02d.tar"), maxcount=2, start_shard=2, client=client, verbose=0) as sink:
+        for number in range(4, 7):
+            sink.write(sample(number))
+        for wrong, why in (({"txt": "t"}, "__key__"), ({"__key__": "a.b", "x": b""}, "a.b"), ({"__key__": "k", "x": 5}, "x:")):
+            with pytest.raises(ValueError, match=why):
+                sink.write(wrong)
+    assert sink.total == 3 and bucket.names() == [f"w-{n:02}.tar{end}" for n in range(4) for end in ("", ".dfx")]
+    with pytest.raises(dataflux.PreconditionError), wds.ShardWriter(bucket("w-%02d.tar"), client=client) as sink:
+        sink.write(sample(0))
+
+
+def test_shards_of_a_bucket_by_tar_writers(client, bucket):
+    done = []
+    with pytest.raises(KeyError), wds.ShardWriter(bucket("p-%02d.tar"), maxcount=2, post=done.append, client=client) as sink:
+        for number in range(5):
+            sink.write(sample(number))
+        raise KeyError
+    assert done == [bucket("p-00.tar"), bucket("p-01.tar")] and bucket.names() == ["p-00.tar", "p-01.tar"]
+    with wds.ShardWriter(bucket("c-%d.tar.gz"), maxcount=2, client=client) as sink:
+        for number in range(3):
+            sink.write(sample(number))
+    found = list(wds.WebDataset(bucket("c-{0,1}.tar.gz"), client=client))
+    assert [each["bin"] for each in found] == [sample(number)["bin"] for number in range(3)]
 
 
 def test_what_fails_in_post_is_told(tmp_path):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Callable, Dict
 
 from ._encode import encoder_of
-from ._open import gopen
+from ._open import gopen, is_ours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -183,6 +184,11 @@ class ShardWriter:
     A shard appears whole, when the next one begins or this is closed. An exception in the `with` discards the one
     that is open; those before it stay. Without samples there is no shard.
 
+    gs:// is written by Client.shard_writer(): each shard has its index entry beside it, is never put over one that is
+    there, and ends before the sample that would pass maxsize, which counts headers, too. What that cannot do (post, opener,
+    compression, names without leading zeros, and arguments of TarWriter but encoder and client) is done by a TarWriter
+    for each shard, as with files.
+
     Arguments:
         pattern: of URLs, with one number, as %06d.
         maxcount: samples of a shard.
@@ -207,6 +213,7 @@ class ShardWriter:
         self.total = self.count = self.size = 0
         self.fname: str | None = None
         self._kw = kw
+        self._of_bucket: Any = self._opened_in_bucket() if opener is None and post is None else None
         self._sink: TarWriter | None = None
         self._stream: Any = None
         self._closed = False
@@ -215,6 +222,10 @@ class ShardWriter:
         """Appends a sample, to a new shard where the open one is full."""
         if self._closed:
             raise ValueError("write: this writer was closed")
+        if self._of_bucket is not None:
+            self._of_bucket.write(self._of_bytes(obj))
+            self.total += 1
+            return
         sink = self._sink
         if sink is None or self.count >= self.maxcount or self.size >= self.maxsize:
             sink = self.next_stream()
@@ -222,8 +233,28 @@ class ShardWriter:
         self.count += 1
         self.total += 1
 
+    def _opened_in_bucket(self):
+        """A dataflux.ShardWriter, where that does all that was asked for; else None."""
+        if not is_ours(self.pattern) or set(self._kw) - {"encoder", "client"} or _compression(self.pattern, None) \
+                or not re.search(r"%0[0-9]+d", self.pattern):
+            return None
+        from .._client import client as default
+
+        self._encode = encoder_of(self._kw.get("encoder", True))
+        client = self._kw.get("client") or default()
+        return client.shard_writer(self.pattern, count=self.maxcount, bytes=int(self.maxsize), first=self.shard)
+
+    def _of_bytes(self, obj):
+        sample = self._encode(obj)
+        for field, data in sample.items():
+            if field[:1] != "_" and not isinstance(data, (bytes, bytearray, memoryview, str)):
+                raise ValueError(f"{field}: the field is a {type(data).__name__}, and no bytes, after encoding")
+        return {field: data for field, data in sample.items() if field[:1] != "_" or field == "__key__"}
+
     def next_stream(self) -> TarWriter:
         """Ends the open shard, and begins the next one, which it gives."""
+        if self._of_bucket is not None:
+            raise ValueError("next_stream: in a bucket shards end by maxcount and maxsize; give post or opener for others")
         self.finish()
         self.fname = self.pattern % self.shard
         if self.verbose:
@@ -250,11 +281,15 @@ class ShardWriter:
 
     def close(self) -> None:
         """Ends the open shard, and this. Again it does nothing."""
+        if self._of_bucket is not None and not self._closed:
+            self._of_bucket.finish()
         self._closed = True
         self.finish()
 
     def abort(self) -> None:
         """Discards the open shard, and ends this."""
+        if self._of_bucket is not None and not self._closed:
+            self._of_bucket.abort()
         self._closed = True
         sink, self._sink = self._sink, None
         stream, self._stream = self._stream, None
