@@ -25,6 +25,10 @@ enum class shuffle_kind : std::uint8_t {
   window = 1,
   /// In order of rows, in every epoch.
   none = 2,
+  /// Blocks of consecutive rows are shuffled, and so are the rows of each; then `window` blocks take
+  /// turns, a row at a time. Where `window` is a multiple of readers times their batch, a block is
+  /// read by one of them: for samples of tar shards.
+  blocks = 3,
 };
 
 /// What happens to the remainder when rows do not divide by the number of ranks. The numbers are
@@ -43,9 +47,9 @@ struct sampler_options {
   std::uint64_t seed{0};
   std::uint64_t epoch{0};
   shuffle_kind shuffle{shuffle_kind::full};
-  /// Rows in a block, for shuffle_kind::window only; 0 = 1,024.
+  /// Rows in a block, for shuffle_kind::window and blocks only; 0 = 1,024.
   std::uint64_t block{0};
-  /// Blocks in a window, for shuffle_kind::window only; 0 = 64.
+  /// Blocks in a window, for shuffle_kind::window and blocks only; 0 = 64.
   std::uint64_t window{0};
   /// This rank, from 0, and the number of ranks.
   std::uint32_t rank{0};
@@ -68,11 +72,11 @@ struct sampler_options {
 ///
 /// Threads: const, from any thread.
 ///
-/// Cost: about 20 ns a position, 35 ns with a window, in long stretches on one core.
+/// Cost: about 20 ns a position, 35 ns with a window or blocks, in long stretches on one core.
 class sampler {
  public:
   /// Errors (invalid_argument): count over 2^62, block * window over 2^62, no ranks, a rank that is
-  /// not below world_size; block or window without shuffle_kind::window, unknown kinds.
+  /// not below world_size; block or window with a kind that has none, unknown kinds.
   static result<sampler> create(const sampler_options& options);
 
   const sampler_options& options() const noexcept { return options_; }
@@ -91,26 +95,37 @@ class sampler {
   /// fewer than there is room for at the end.
   std::uint64_t rows(std::uint64_t first, std::span<std::uint64_t> into) const noexcept;
 
+  /// The first position of this rank behind the window of a position, at most size(). Whoever reads
+  /// the rows up to there by their numbers reads each block in one piece. Without windows: size().
+  std::uint64_t window_end(std::uint64_t position) const noexcept;
+
  private:
   explicit sampler(const sampler_options& options) noexcept;
 
   /// A window while rows of it are asked for.
   struct open_window {
-    const detail::index_permutation* order{nullptr};
+    std::uint64_t rows{0};  // 0: none is open
+    std::uint64_t slots{0};
     std::uint64_t tweak{0};
-    std::uint64_t first_block{0};  // in the order of blocks
-    std::uint64_t first_place{0};  // in the order of the epoch
-    std::uint64_t lacks_from{UINT64_MAX};
+    const detail::index_permutation* order{nullptr};  // of its rows; with blocks none
+    std::uint64_t first_block{0};                     // in the order of blocks
+    std::uint64_t first_place{0};                     // in the order of the epoch
+    std::uint64_t short_slot{UINT64_MAX};             // of the block that lacks rows
     std::array<std::uint64_t, 64> blocks{};  // those at first_block, ..., each + 1, once found
   };
+  bool has_windows() const noexcept {
+    return options_.shuffle == shuffle_kind::window || options_.shuffle == shuffle_kind::blocks;
+  }
   open_window window_at(std::uint64_t place) const noexcept;
+  std::uint64_t block_in(open_window& open, std::uint64_t slot) const noexcept;
   std::uint64_t row_in(open_window& open, std::uint64_t place) const noexcept;
+  std::uint64_t turn_in(open_window& open, std::uint64_t place) const noexcept;
 
   sampler_options options_{};
   std::uint64_t size_{0};
-  detail::index_permutation order_{};   // of rows; with a window: of blocks
-  detail::index_permutation within_{};  // of the rows of a window that is whole
-  detail::index_permutation short_{};   // of those of the window that has the last, shorter block
+  detail::index_permutation order_{};   // of rows; with windows: of blocks
+  detail::index_permutation within_{};  // of the rows of a window, or of a block, that is whole
+  detail::index_permutation short_{};   // of those of the one that has, or is, the shorter block
   detail::index_permutation last_{};    // of those of the last window, which has fewer blocks
   std::uint64_t short_block_{0};  // where the last block of rows has come in the order of blocks
   std::uint64_t lacking_{0};      // rows that it lacks
