@@ -525,16 +525,17 @@ DATAFLUX_API void dataflux_listing_free(dataflux_listing* listing);
 #define DATAFLUX_SHUFFLE_FULL 0   /* any row may come anywhere */
 #define DATAFLUX_SHUFFLE_WINDOW 1 /* blocks of rows, and within some blocks their rows */
 #define DATAFLUX_SHUFFLE_NONE 2
-#define DATAFLUX_EQUALIZE_DROP 0 /* rows that do not go around are left out, the last ones */
-#define DATAFLUX_EQUALIZE_PAD 1  /* the first rows come again at the end */
+#define DATAFLUX_SHUFFLE_BLOCKS 3 /* blocks of rows, each in an order of its own, take turns */
+#define DATAFLUX_EQUALIZE_DROP 0  /* rows that do not go around are left out, the last ones */
+#define DATAFLUX_EQUALIZE_PAD 1   /* the first rows come again at the end */
 
 typedef struct dataflux_sampler_options {
   size_t struct_size;
   uint64_t count; /* rows there are; at most 2^62 */
   uint64_t seed;
   uint64_t epoch;
-  uint64_t block;      /* rows of a block, of DATAFLUX_SHUFFLE_WINDOW alone; 0 = 1,024 */
-  uint64_t window;     /* blocks that are mixed, the same; 0 = 64 */
+  uint64_t block;      /* rows of a block, of DATAFLUX_SHUFFLE_WINDOW and _BLOCKS; 0 = 1,024 */
+  uint64_t window;     /* blocks that are mixed, or take turns, the same; 0 = 64 */
   uint32_t shuffle;    /* DATAFLUX_SHUFFLE_* */
   uint32_t equalize;   /* DATAFLUX_EQUALIZE_* */
   uint32_t rank;       /* of the ranks of a job, from 0 */
@@ -556,6 +557,92 @@ DATAFLUX_API dataflux_status dataflux_sampler_size(const dataflux_sampler_option
 DATAFLUX_API dataflux_status dataflux_sampler_rows(const dataflux_sampler_options* options,
                                                    uint64_t first, uint64_t* rows, size_t count,
                                                    dataflux_error** err);
+/* Puts the row of each position in its place: of positions that lie apart. DATAFLUX_OUT_OF_RANGE
+ * beyond the rank's size; nothing is changed then. Any thread. */
+DATAFLUX_API dataflux_status dataflux_sampler_rows_at(const dataflux_sampler_options* options,
+                                                      uint64_t* positions, size_t count,
+                                                      dataflux_error** err);
+/* The first position behind the window of `position`, at most the rank's size: whoever reads the
+ * rows up to there by their numbers reads each block in one piece. Without windows it is the size.
+ * Any thread. */
+DATAFLUX_API dataflux_status dataflux_sampler_window_end(const dataflux_sampler_options* options,
+                                                         uint64_t position, uint64_t* end,
+                                                         dataflux_error** err);
+
+/* Who reads an epoch, and what its samples are. */
+typedef struct dataflux_epoch_reads {
+  size_t struct_size;
+  double sample_bytes;  /* mean bytes of a sample; 0 = 1 */
+  double shard_samples; /* mean samples of a shard; 0 = a sample is an object of its own */
+  uint64_t batch;       /* samples of a rank's batch; 0 = 1 */
+  uint64_t memory;      /* bytes that each process has for reads; 0 = 256 MiB */
+  uint64_t gap;         /* bytes between samples that are read, not left out; 0 = 256 KiB */
+  uint64_t workers;     /* processes of each rank, which take turns by batches; 0 = 1 */
+} dataflux_epoch_reads;
+
+DATAFLUX_API void dataflux_epoch_reads_init(dataflux_epoch_reads* reads, size_t size);
+
+/* Means over an epoch. */
+typedef struct dataflux_order_cost {
+  double requests;           /* for each sample */
+  double bytes_read;         /* for each byte that is used: 2 at most */
+  double readers;            /* processes that read rows of one block; 0: there are no blocks */
+  double held;               /* bytes of samples that a process keeps until their turn comes */
+  double lag_correlation;    /* of the numbers of a rank's sample and its next one */
+  double same_shard;         /* how likely two samples of a rank's batch are of one shard */
+  double same_shard_of_full; /* the same with a full shuffle */
+} dataflux_order_cost;
+
+/* What an order costs, and how well it mixes, before anything is read: estimates of a whole epoch.
+ * Requests are within a fifth of those that are counted. DATAFLUX_INVALID_ARGUMENT names the
+ * member. Any thread. */
+DATAFLUX_API dataflux_status dataflux_sampler_cost(const dataflux_sampler_options* options,
+                                                   const dataflux_epoch_reads* reads,
+                                                   dataflux_order_cost* out, size_t cost_size,
+                                                   dataflux_error** err);
+
+/* Several sources of samples as one, by weights: which source each draw is from. A pure function of
+ * its options, of which any draw is found at once. Immutable; any thread, and a forked child. */
+typedef struct dataflux_mixer dataflux_mixer;
+
+#define DATAFLUX_ENDED_STOP 0    /* the mix ends before the first draw that has no sample */
+#define DATAFLUX_ENDED_RESTART 1 /* the source begins again, in an epoch of its own; no end */
+#define DATAFLUX_ENDED_DROP 2    /* the others go on without it, until none is left */
+
+typedef struct dataflux_mixer_options {
+  size_t struct_size;
+  const uint64_t* sizes;  /* samples of each source, of one epoch; at most 2^62 */
+  const uint64_t* froms;  /* draws at which weights begin, ascending; NULL = {0} */
+  const uint32_t* parts;  /* weights: whole parts of their sum, at most 65,536; `sources` of them
+                             for each of `stages`. 0: the source rests */
+  const uint64_t* counts; /* what each source had given before the first of them; NULL = nothing */
+  uint64_t sources;       /* 1 to 256 */
+  uint32_t stages;        /* how often weights begin; 0 = 1 */
+  uint32_t ended;         /* DATAFLUX_ENDED_*: what happens when a source has no more samples */
+} dataflux_mixer_options;
+
+DATAFLUX_API void dataflux_mixer_options_init(dataflux_mixer_options* options, size_t size);
+
+/* After n draws of unchanged weights a source of p among P parts has given n * p / P samples,
+ * rounded down or up. Weights begin anew with each stage, and where a source was dropped. A job
+ * goes on from the draw and one count of each source. DATAFLUX_INVALID_ARGUMENT names the member.
+ */
+DATAFLUX_API dataflux_status dataflux_mixer_create(const dataflux_mixer_options* options,
+                                                   dataflux_mixer** out, dataflux_error** err);
+DATAFLUX_API void dataflux_mixer_free(dataflux_mixer* mixer);
+/* *end is the draw that ends the mix; UINT64_MAX: none. */
+DATAFLUX_API dataflux_status dataflux_mixer_end(const dataflux_mixer* mixer, uint64_t* end,
+                                                dataflux_error** err);
+/* The draws first, first + step, ..., up to the end: the source of each, and which of its samples,
+ * from 0 and through all of its epochs. *taken is how many of `count` there are. Some 5 ns each.
+ * DATAFLUX_OUT_OF_RANGE before the first weights. */
+DATAFLUX_API dataflux_status dataflux_mixer_draws(const dataflux_mixer* mixer, uint64_t first,
+                                                  uint64_t step, uint32_t* sources,
+                                                  uint64_t* numbers, size_t count, size_t* taken,
+                                                  dataflux_error** err);
+/* What each source has given once the draws before `draw` are over; `counts` has room for all. */
+DATAFLUX_API dataflux_status dataflux_mixer_counts(const dataflux_mixer* mixer, uint64_t draw,
+                                                   uint64_t* counts, dataflux_error** err);
 
 /* ---- Very many objects ----------------------------------------------------------------------- */
 

@@ -1,10 +1,12 @@
 #include "boundary.hpp"
 
 #include <dataflux/dataset/sampler.hpp>
+#include <dataflux/dataset/sampler_cost.hpp>
 #include <dataflux/detail/or_default.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 namespace {
@@ -67,6 +69,70 @@ dataflux_status dataflux_sampler_rows(const dataflux_sampler_options* options, u
                                            std::to_string(order->size()));
     }
     order->rows(first, {rows, count});
+    return {};
+  });
+}
+
+dataflux_status dataflux_sampler_rows_at(const dataflux_sampler_options* options,
+                                         uint64_t* positions, size_t count, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (positions == nullptr && count != 0) return missing("positions");
+    const auto order = sampler_of(options);
+    if (!order) return order.error();
+    for (size_t i = 0; i < count; ++i) {
+      if (positions[i] < order->size()) continue;
+      return error(errc::out_of_range, "position " + std::to_string(positions[i]) +
+                                           ": this rank has " + std::to_string(order->size()));
+    }
+    order->rows_at({positions, count});
+    return {};
+  });
+}
+
+dataflux_status dataflux_sampler_window_end(const dataflux_sampler_options* options,
+                                            uint64_t position, uint64_t* end,
+                                            dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (end == nullptr) return missing("end");
+    *end = 0;
+    const auto order = sampler_of(options);
+    if (!order) return order.error();
+    *end = order->window_end(position);
+    return {};
+  });
+}
+
+void dataflux_epoch_reads_init(dataflux_epoch_reads* reads, size_t size) {
+  dataflux_c::init_options(reads, size);
+}
+
+dataflux_status dataflux_sampler_cost(const dataflux_sampler_options* options,
+                                      const dataflux_epoch_reads* reads, dataflux_order_cost* out,
+                                      size_t cost_size, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out == nullptr) return missing("out");
+    if (cost_size < sizeof *out) return error(errc::invalid_argument, "cost_size is too small");
+    std::memset(static_cast<void*>(out), 0, cost_size);
+    const auto order = sampler_of(options);
+    if (!order) return order.error();
+    const auto r = dataflux_c::options_of(reads);
+    if (!r) return r.error();
+    const auto told = dataflux::cost_of(
+        *order,
+        {.workers = static_cast<std::uint32_t>(std::min<std::uint64_t>(r->workers, UINT32_MAX)),
+         .batch = r->batch,
+         .sample_bytes = r->sample_bytes,
+         .shard_samples = r->shard_samples,
+         .memory = r->memory,
+         .gap = r->gap});
+    if (!told) return told.error();
+    out->requests = told->requests;
+    out->bytes_read = told->bytes_read;
+    out->readers = told->readers;
+    out->held = told->held;
+    out->lag_correlation = told->lag_correlation;
+    out->same_shard = told->same_shard;
+    out->same_shard_of_full = told->same_shard_of_full;
     return {};
   });
 }

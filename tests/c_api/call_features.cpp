@@ -720,11 +720,13 @@ void call_player::ask_events() {
 }
 
 void call_player::free_feature() {
-  switch (dice_.below(11)) {
+  switch (dice_.below(12)) {
     case 8:
       return free_one(shard_streams_, dataflux_shard_stream_free);
     case 9:
       return free_one(shard_writers_, dataflux_shard_writer_free);
+    case 10:
+      return free_one(mixers_, dataflux_mixer_free);
     case 7:
       return free_one(shard_indexes_, dataflux_shard_index_free);
     case 0:
@@ -752,7 +754,7 @@ void call_player::ask_sampler() {
   o.count = dice_.chance(4) ? dice_.number() : dice_.below(100);
   o.seed = dice_.number();
   o.epoch = dice_.below(3);
-  o.shuffle = static_cast<std::uint32_t>(dice_.below(4));
+  o.shuffle = static_cast<std::uint32_t>(dice_.below(5));
   o.equalize = static_cast<std::uint32_t>(dice_.below(3));
   o.world_size = static_cast<std::uint32_t>(dice_.below(5));
   o.rank = static_cast<std::uint32_t>(dice_.below(5));
@@ -768,6 +770,51 @@ void call_player::ask_sampler() {
   const auto status = said(dataflux_sampler_rows(options, first, rows.data(), most, err()));
   const bool there = good && first <= size && most <= size - first;
   require((status == DATAFLUX_OK) == there);
+  rows.fill(first);
+  const auto apart = said(dataflux_sampler_rows_at(options, rows.data(), most, err()));
+  require((apart == DATAFLUX_OK) == (good && (most == 0 || first < size)));
+  std::uint64_t end = 0;
+  said(dataflux_sampler_window_end(options, first, &end, err()));
+  require(end <= size);
+  dataflux_epoch_reads reads;
+  dataflux_epoch_reads_init(&reads, sizeof reads);
+  reads.sample_bytes = static_cast<double>(dice_.number());
+  reads.shard_samples = static_cast<double>(dice_.below(100));
+  reads.batch = dice_.number();
+  reads.memory = dice_.number();
+  reads.workers = dice_.number();
+  dataflux_order_cost cost;
+  said(dataflux_sampler_cost(options, more_odd_.of(reads, dice_), &cost, sizeof cost, err()));
+}
+
+void call_player::ask_mixer() {
+  if (none(mixers_)) {
+    const std::array<std::uint64_t, 3> sizes{dice_.below(50), dice_.number(), dice_.below(9)};
+    const std::array<std::uint64_t, 2> froms{0, dice_.below(40)};
+    std::array<std::uint32_t, 6> parts{};
+    for (auto& part : parts) part = static_cast<std::uint32_t>(dice_.below(9));
+    dataflux_mixer_options o;
+    dataflux_mixer_options_init(&o, sizeof o);
+    if (!dice_.chance(8)) o.sizes = sizes.data();
+    if (!dice_.chance(4)) o.froms = froms.data();
+    if (!dice_.chance(8)) o.parts = parts.data();
+    if (dice_.chance(4)) o.counts = sizes.data();
+    o.sources = dice_.chance(8) ? dice_.number() | 512 : dice_.below(4);
+    o.stages = static_cast<std::uint32_t>(dice_.below(3));
+    o.ended = static_cast<std::uint32_t>(dice_.below(4));
+    dataflux_mixer* made = nullptr;
+    return given(dataflux_mixer_create(odd_.of(o, dice_), &made, err()), made, mixers_);
+  }
+  const dataflux_mixer* const mixer = any(mixers_);
+  std::array<std::uint32_t, 16> sources{};
+  std::array<std::uint64_t, 256> numbers{};
+  std::size_t taken = 0;
+  said(dataflux_mixer_draws(mixer, dice_.chance(4) ? dice_.number() : dice_.below(100),
+                            dice_.chance(4) ? dice_.number() : dice_.below(5), sources.data(),
+                            numbers.data(), dice_.below(sources.size() + 1), &taken, err()));
+  require(taken <= sources.size());
+  said(dataflux_mixer_counts(mixer, dice_.number(), numbers.data(), err()));
+  said(dataflux_mixer_end(mixer, numbers.data(), err()));
 }
 
 void call_player::free_features() {
@@ -779,6 +826,7 @@ void call_player::free_features() {
   free_each(shard_writers_, dataflux_shard_writer_free);
   free_each(shard_indexes_, dataflux_shard_index_free);
   free_each(shard_streams_, dataflux_shard_stream_free);
+  free_each(mixers_, dataflux_mixer_free);
   free_each(changes_, dataflux_changes_free);
   free_each(manifests_, dataflux_manifest_free);
   free_each(listers_, dataflux_lister_free);
@@ -813,6 +861,7 @@ void call_player::feature() {
                                                 &call_player::sweep,
                                                 &call_player::ask_events,
                                                 &call_player::ask_sampler,
+                                                &call_player::ask_mixer,
                                                 &call_player::index_shards,
                                                 &call_player::index_shards,
                                                 &call_player::verify_shards,

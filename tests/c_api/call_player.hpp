@@ -193,6 +193,7 @@ class call_player {
   void write_shards();
   void end_shard_writer();
   void ask_sampler();
+  void ask_mixer();
   void change_object();
   void ask_bucket();
   void open_writer();
@@ -250,6 +251,7 @@ class call_player {
   handles<dataflux_shard_index> shard_indexes_{};
   handles<dataflux_shard_stream> shard_streams_{};
   handles<dataflux_shard_writer> shard_writers_{};
+  handles<dataflux_mixer> mixers_{};
   handles<dataflux_writer> writers_{};
   handles<dataflux_reader> readers_{};
   handles<dataflux_set> sets_{};

@@ -17,8 +17,8 @@ inline dataflux_sampler_options options_for(std::uint64_t count) {
 }
 
 TEST_CASE("dataflux_sampler_rows: the ranks together read each row once", "[c_api]") {
-  for (const std::uint32_t kind :
-       {0U + DATAFLUX_SHUFFLE_FULL, 0U + DATAFLUX_SHUFFLE_WINDOW, 0U + DATAFLUX_SHUFFLE_NONE}) {
+  for (const std::uint32_t kind : {0U + DATAFLUX_SHUFFLE_FULL, 0U + DATAFLUX_SHUFFLE_WINDOW,
+                                   0U + DATAFLUX_SHUFFLE_NONE, 0U + DATAFLUX_SHUFFLE_BLOCKS}) {
     auto options = options_for(1000);
     options.shuffle = kind;
     options.world_size = 4;
@@ -85,6 +85,49 @@ TEST_CASE("dataflux_sampler: no ranks are one, and bad input is refused by name"
   refused("block");
   options.struct_size = 3;
   refused("struct_size");
+}
+
+TEST_CASE("dataflux_sampler_rows_at: positions that lie apart", "[c_api]") {
+  auto options = options_for(1000);
+  options.shuffle = DATAFLUX_SHUFFLE_BLOCKS;
+  options.block = 7;
+  options.window = 5;
+  std::vector<std::uint64_t> rows(1000), some{3, 40, 41, 999, 0};
+  told why;
+  REQUIRE(dataflux_sampler_rows(&options, 0, rows.data(), 1000, why) == DATAFLUX_OK);
+  REQUIRE(dataflux_sampler_rows_at(&options, some.data(), some.size(), why) == DATAFLUX_OK);
+  CHECK(some == std::vector<std::uint64_t>{rows[3], rows[40], rows[41], rows[999], rows[0]});
+  std::uint64_t end = 0;
+  REQUIRE(dataflux_sampler_window_end(&options, 0, &end, why) == DATAFLUX_OK);
+  CHECK((end == 35 || end == 34));
+  std::uint64_t beyond = 1000;
+  CHECK(dataflux_sampler_rows_at(&options, &beyond, 1, why) == DATAFLUX_OUT_OF_RANGE);
+  CHECK(beyond == 1000);
+  CHECK(dataflux_sampler_rows_at(&options, nullptr, 1, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_sampler_window_end(&options, 0, nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
+}
+
+TEST_CASE("dataflux_sampler_cost: of blocks in shards", "[c_api]") {
+  auto options = options_for(100'000);
+  options.shuffle = DATAFLUX_SHUFFLE_BLOCKS;
+  options.block = 40;
+  dataflux_epoch_reads reads;
+  dataflux_epoch_reads_init(&reads, sizeof reads);
+  reads.sample_bytes = 100'000;
+  reads.shard_samples = 1000;
+  reads.memory = 1U << 30U;
+  dataflux_order_cost cost;
+  told why;
+  REQUIRE(dataflux_sampler_cost(&options, &reads, &cost, sizeof cost, why) == DATAFLUX_OK);
+  CHECK(cost.requests < 0.05);
+  CHECK(cost.bytes_read == 1);
+  reads.sample_bytes = -1;
+  CHECK(dataflux_sampler_cost(&options, &reads, &cost, sizeof cost, why) ==
+        DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_sampler_cost(&options, &reads, &cost, 8, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_sampler_cost(&options, &reads, nullptr, 8, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_sampler_cost(nullptr, &reads, &cost, sizeof cost, why) ==
+        DATAFLUX_INVALID_ARGUMENT);
 }
 
 }  // namespace sampler_test

@@ -10,7 +10,8 @@ import pytest
 import dataflux
 from dataflux import Sampler
 
-KINDS = [{}, {"shuffle": "window", "block": 7, "window": 3}, {"shuffle": "none"}]
+KINDS = [{}, {"shuffle": "window", "block": 7, "window": 3}, {"shuffle": "none"},
+         {"shuffle": "blocks", "block": 7, "window": 3}]
 
 
 def test_the_order_is_that_of_c_plus_plus_in_every_version():
@@ -18,7 +19,7 @@ def test_the_order_is_that_of_c_plus_plus_in_every_version():
     assert list(Sampler(10, seed=1, epoch=1)) == [1, 0, 8, 3, 4, 5, 7, 9, 6, 2]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=["full", "window", "none"])
+@pytest.mark.parametrize("kind", KINDS, ids=["full", "window", "none", "blocks"])
 def test_three_epochs_at_one_to_seven_ranks_lose_nothing(kind):
     for count in (0, 1, 5, 60, 101):
         for ranks in range(1, 8):

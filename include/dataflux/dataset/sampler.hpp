@@ -25,7 +25,8 @@ enum class shuffle_kind : std::uint8_t {
   window = 1,
   /// In order of rows, in every epoch.
   none = 2,
-  /// Blocks of consecutive rows are shuffled, and so are the rows of each; then `window` blocks take
+  /// Blocks of consecutive rows are shuffled, and so are the rows of each; then `window` blocks
+  /// take
   /// turns, a row at a time. Where `window` is a multiple of readers times their batch, a block is
   /// read by one of them: for samples of tar shards.
   blocks = 3,
@@ -94,6 +95,8 @@ class sampler {
   /// Fills in the rows at positions first, first + 1, ... of this rank, and returns their number:
   /// fewer than there is room for at the end.
   std::uint64_t rows(std::uint64_t first, std::span<std::uint64_t> into) const noexcept;
+  /// Puts the row of each position, below size(), in its place. Fast where they ascend.
+  void rows_at(std::span<std::uint64_t> positions) const noexcept;
 
   /// The first position of this rank behind the window of a position, at most size(). Whoever reads
   /// the rows up to there by their numbers reads each block in one piece. Without windows: size().
@@ -117,6 +120,7 @@ class sampler {
     return options_.shuffle == shuffle_kind::window || options_.shuffle == shuffle_kind::blocks;
   }
   open_window window_at(std::uint64_t place) const noexcept;
+  std::uint64_t row_of(open_window& open, std::uint64_t place) const noexcept;
   std::uint64_t block_in(open_window& open, std::uint64_t slot) const noexcept;
   std::uint64_t row_in(open_window& open, std::uint64_t place) const noexcept;
   std::uint64_t turn_in(open_window& open, std::uint64_t place) const noexcept;

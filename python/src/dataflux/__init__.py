@@ -11,7 +11,7 @@
     open(url, "wb")   saves, loads          writer, put, upload; checkpoint_set, latest_set
     upload_folder     copies folders        remove_prefix, find_leftovers, remove_leftovers
     download_folder
-    Sampler           the order of an epoch
+    Sampler           the order of an epoch   Mixer: several sources by weights
     Error             what failed, and why  NotFoundError and other kinds; metrics, prometheus
 
 The functions are those of a default client: dataflux.get(url) is dataflux.client().get(url).
@@ -54,7 +54,7 @@ _WHERE = {
     "TextFileWriter": "_text_file_writer",
     "ListStream": "_verbs_list",
     "Listing": "_listing", "Row": "_listing", "RowFeed": "_listing", "Rows": "_listing",
-    "Sampler": "_sampler",
+    "Mixer": "_mixer", "Sampler": "_sampler",
     "ShardIndex": "_shards", "GetSamples": "_shards", "AsyncGetSamples": "_shards",
     "ShardWriter": "_shard_writer", "AsyncShardWriter": "_shard_writer", "Resumed": "_reports",
     "WrittenShard": "_reports", "WrittenShards": "_reports",

@@ -62,6 +62,16 @@ FUNCTIONS = {
     'sampler_options_init': 'vPQ',
     'sampler_size': 'iPPP',
     'sampler_rows': 'iPQPQP',
+    'sampler_rows_at': 'iPPQP',
+    'sampler_window_end': 'iPQPP',
+    'epoch_reads_init': 'vPQ',
+    'sampler_cost': 'iPPPQP',
+    'mixer_options_init': 'vPQ',
+    'mixer_create': 'iPPP',
+    'mixer_free': 'vP',
+    'mixer_end': 'iPPP',
+    'mixer_draws': 'iPQQPPQPP',
+    'mixer_counts': 'iPQPP',
     'get_many_options_init': 'vPQ',
     'get_many': 'iPPPPQPQPP',
     'get_columns_init': 'vPQ',
@@ -196,6 +206,9 @@ STRUCTS = {
     'list_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('start_offset', 's'), ('end_offset', 's'), ('delimiter', 's'), ('match_glob', 's'), ('suffix', 's'), ('regex', 's'), ('min_size', 'Q'), ('max_size', 'Q'), ('keep_markers', 'I'), ('keep_composed', 'I'), ('versions', 'I'), ('parallelism', 'I'), ('max_calls', 'Q'), ('memory_cap', 'Q'), ('timeout_ns', 'q'), ('partial', 'I'), ('by_name', 'I'), ('storage_classes', 'P'), ('storage_class_count', 'Q')),
     'chunk': (('first_row', 'Q'), ('rows', 'Q'), ('names', 's'), ('name_offsets', 'P'), ('sizes', 'P'), ('generations', 'P'), ('crc32c', 'P'), ('crc32c_valid', 'P'), ('first_bit', 'Q')),
     'sampler_options': (('struct_size', 'Q'), ('count', 'Q'), ('seed', 'Q'), ('epoch', 'Q'), ('block', 'Q'), ('window', 'Q'), ('shuffle', 'I'), ('equalize', 'I'), ('rank', 'I'), ('world_size', 'I')),
+    'epoch_reads': (('struct_size', 'Q'), ('sample_bytes', 'd'), ('shard_samples', 'd'), ('batch', 'Q'), ('memory', 'Q'), ('gap', 'Q'), ('workers', 'Q')),
+    'order_cost': (('requests', 'd'), ('bytes_read', 'd'), ('readers', 'd'), ('held', 'd'), ('lag_correlation', 'd'), ('same_shard', 'd'), ('same_shard_of_full', 'd')),
+    'mixer_options': (('struct_size', 'Q'), ('sizes', 'P'), ('froms', 'P'), ('parts', 'P'), ('counts', 'P'), ('sources', 'Q'), ('stages', 'I'), ('ended', 'I')),
     'get_many_options': (('struct_size', 'Q'), ('bucket', 's'), ('order', 'I'), ('on_error', 'I'), ('compose', 'I'), ('feed', 'I'), ('feed_capacity', 'Q'), ('timeout_ns', 'q')),
     'get_columns': (('struct_size', 'Q'), ('names', 's'), ('name_offsets', 'P'), ('generations', 'P'), ('offsets', 'P'), ('lengths', 'P'), ('into', 'P'), ('object_sizes', 'P')),
     'bucket_options': (('struct_size', 'Q'), ('bucket', 's'), ('timeout_ns', 'q')),
@@ -257,8 +270,12 @@ FIELD_METADATA = 32768
 SHUFFLE_FULL = 0
 SHUFFLE_WINDOW = 1
 SHUFFLE_NONE = 2
+SHUFFLE_BLOCKS = 3
 EQUALIZE_DROP = 0
 EQUALIZE_PAD = 1
+ENDED_STOP = 0
+ENDED_RESTART = 1
+ENDED_DROP = 2
 ORDER_AS_ASKED = 0
 ORDER_AS_READY = 1
 ON_ERROR_ITEM = 0

@@ -8,14 +8,16 @@ from array import array
 from . import _abi
 from ._calls import checked
 from ._handles import ErrorHandle
-from ._library import byref, library, struct
+from ._library import byref, kind_of, library, struct
 from ._place import count_of, flag_of, one_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal, overload
 
-_SHUFFLE = {"full": _abi.SHUFFLE_FULL, "window": _abi.SHUFFLE_WINDOW, "none": _abi.SHUFFLE_NONE}
+_SHUFFLE = {"full": _abi.SHUFFLE_FULL, "window": _abi.SHUFFLE_WINDOW, "none": _abi.SHUFFLE_NONE,
+            "blocks": _abi.SHUFFLE_BLOCKS}
+WINDOWS = ("window", "blocks")  # the kinds that have them
 _EQUALIZE = {"drop": _abi.EQUALIZE_DROP, "pad": _abi.EQUALIZE_PAD}
 
 
@@ -37,8 +39,10 @@ class Sampler(Sequence["int"]):
         seed, epoch: 0 to 2**64 - 1. Each pair of them has an order of its own.
         shuffle: "full": each order is as likely as any other. "window": blocks of `block` consecutive
             rows are shuffled, `window` of them are taken together, and the rows of those are
-            shuffled: for rows that are ranges of few large objects, or for a cache. "none".
-        block, window: with shuffle="window" alone; None = 1,024 rows and 64 blocks.
+            shuffled: for rows that are ranges of few large objects, or for a cache. "blocks": such
+            blocks, each in an order of its own, take turns, `window` of them at a time: for samples of
+            tar shards, which many processes read. "none".
+        block, window: with shuffle="window" or "blocks"; None = 1,024 rows and 64 blocks.
         rank, world_size: which of how many, from 0.
         equalize: all ranks have the same number of rows. What does not go around is left out
             ("drop": other rows in each epoch), or the first ones come again at the end ("pad").
@@ -51,7 +55,7 @@ class Sampler(Sequence["int"]):
     __slots__ = ("_arguments", "_options", "_size", "__weakref__")
 
     def __init__(self, count: int, *, seed: int = 0, epoch: int = 0,
-                 shuffle: Literal["full", "window", "none"] = "full",
+                 shuffle: Literal["full", "window", "none", "blocks"] = "full",
                  block: int | None = None, window: int | None = None, rank: int = 0,
                  world_size: int = 1, equalize: Literal["drop", "pad"] = "drop") -> None:
         one_of(shuffle, "shuffle", _SHUFFLE)
@@ -59,8 +63,8 @@ class Sampler(Sequence["int"]):
         for value, argument in ((block, "block"), (window, "window")):
             if value is not None:
                 count_of(value, argument, 1, 62)
-                if shuffle != "window":
-                    raise ValueError(f'{argument}: only with shuffle="window"')
+                if shuffle not in WINDOWS:
+                    raise ValueError(f'{argument}: only with shuffle="window" or "blocks"')
         count = count_of(count, "count")
         if count > 2**62:
             raise ValueError("count: at most 2**62 rows")
@@ -126,6 +130,29 @@ class Sampler(Sequence["int"]):
         checked(library.sampler_rows(byref(self._options), min(first, self._size),
                                      rows.buffer_info()[0], count, byref(error)), error)
         return rows
+
+    def _rows_at(self, positions):
+        """The row of each position, in its place: of an array("Q") of positions that lie apart."""
+        error = ErrorHandle()
+        checked(library.sampler_rows_at(byref(self._options), positions.buffer_info()[0], len(positions),
+                                        byref(error)), error)
+        return positions
+
+    def _window_end(self, position):
+        """The first position behind the window of one: rows up to there are read by their numbers."""
+        end, error = array("Q", [0]), ErrorHandle()
+        checked(library.sampler_window_end(byref(self._options), position, end.buffer_info()[0],
+                                           byref(error)), error)
+        return end[0]
+
+    def _cost(self, **reads):
+        """What the library tells of this order, as a dict."""
+        import ctypes
+
+        raw, error = kind_of("order_cost")(), ErrorHandle()
+        checked(library.sampler_cost(byref(self._options), byref(struct("epoch_reads", **reads)), byref(raw),
+                                     ctypes.sizeof(raw), byref(error)), error)
+        return {name: getattr(raw, name) for name, _ in _abi.STRUCTS["order_cost"]}
 
     def __len__(self) -> int:
         """How many rows this rank has; every rank has as many."""

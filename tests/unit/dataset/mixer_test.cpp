@@ -170,10 +170,10 @@ TEST_CASE("mixer: ranks take turns, at any draw", "[dataset]") {
 TEST_CASE("mixer: numbers as large as there are", "[dataset]") {
   const auto most = std::uint64_t{1} << 62U;
   for (const auto ended : {source_end::stop, source_end::drop, source_end::restart}) {
-    const auto mix = mixer::create({.sizes = {most, most, 5},
-                                    .stages = {{.parts = {65'534, 1, 1}}},
-                                    .ended = ended})
-                         .value();
+    const auto mix =
+        mixer::create(
+            {.sizes = {most, most, 5}, .stages = {{.parts = {65'534, 1, 1}}}, .ended = ended})
+            .value();
     const auto far = draws_of(mix, std::uint64_t{1} << 50U, 3);
     CHECK(far.size() == (ended == source_end::stop ? 0 : 3));
     CHECK(mix.counts(UINT64_MAX).size() == 3);
@@ -208,8 +208,7 @@ TEST_CASE("mixer: sources without a sample", "[dataset]") {
   const auto stops = mixer::create({.sizes = {5, 0}, .stages = {{.parts = {2, 1}}}}).value();
   CHECK(stops.end() == 2);
   const auto drops =
-      mixer::create(
-          {.sizes = {5, 0}, .stages = {{.parts = {2, 1}}}, .ended = source_end::drop})
+      mixer::create({.sizes = {5, 0}, .stages = {{.parts = {2, 1}}}, .ended = source_end::drop})
           .value();
   CHECK(drops.end() == 5);
   const auto none =

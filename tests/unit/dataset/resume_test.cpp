@@ -63,7 +63,8 @@ TEST_CASE("resume: a chain of jobs of any ranks reads the epoch's order", "[data
       // Steps of all ranks, and none where it has just begun.
       const auto steps = std::min(d.below(20), (how.count - begin) / (ranks * batch));
       if (how.count - begin < ranks * batch) {
-        served.insert(served.end(), whole.begin() + static_cast<std::ptrdiff_t>(begin), whole.end());
+        served.insert(served.end(), whole.begin() + static_cast<std::ptrdiff_t>(begin),
+                      whole.end());
         break;
       }
       std::vector<row_list> of_ranks;

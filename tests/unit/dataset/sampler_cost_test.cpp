@@ -37,8 +37,7 @@ class counted_epoch {
     told.bytes_read = static_cast<double>(bytes_) / (asked * reads_.sample_bytes);
     told.same_shard = static_cast<double>(same_) / static_cast<double>(pairs_);
     const auto count = static_cast<double>(how_.count);
-    told.lag_correlation =
-        1 - apart_ / static_cast<double>(lags_) * 6 / (count * count - 1);
+    told.lag_correlation = 1 - apart_ / static_cast<double>(lags_) * 6 / (count * count - 1);
   }
 
   sampler_cost told{};
@@ -64,7 +63,8 @@ class counted_epoch {
   void read(const sampler& order, const row_list& rows, std::uint32_t worker) {
     const auto most =
         static_cast<std::size_t>(static_cast<double>(reads_.memory) / reads_.sample_bytes);
-    const bool windows = how_.shuffle == shuffle_kind::window || how_.shuffle == shuffle_kind::blocks;
+    const bool windows =
+        how_.shuffle == shuffle_kind::window || how_.shuffle == shuffle_kind::blocks;
     row_list plan;
     std::uint64_t end = 0;
     for (std::uint64_t p = 0; p < rows.size(); ++p) {
@@ -109,8 +109,8 @@ inline bool near(double told, double counted, double share, double least) {
 }
 
 TEST_CASE("cost_of: what is told is what real orders cost", "[dataset]") {
-  for (const auto kind : {shuffle_kind::full, shuffle_kind::window, shuffle_kind::none,
-                          shuffle_kind::blocks}) {
+  for (const auto kind :
+       {shuffle_kind::full, shuffle_kind::window, shuffle_kind::none, shuffle_kind::blocks}) {
     for (const std::uint32_t ranks : {1U, 4U}) {
       for (const std::uint32_t workers : {1U, 2U, 8U}) {
         for (const std::uint64_t window : {16U, 128U}) {
@@ -145,11 +145,10 @@ TEST_CASE("cost_of: what is told is what real orders cost", "[dataset]") {
 }
 
 TEST_CASE("cost_of: little memory, large samples and objects", "[dataset]") {
-  const auto order = sampler::create({.count = 100'000,
-                                      .shuffle = shuffle_kind::blocks,
-                                      .block = 40,
-                                      .window = 128})
-                         .value();
+  const auto order =
+      sampler::create(
+          {.count = 100'000, .shuffle = shuffle_kind::blocks, .block = 40, .window = 128})
+          .value();
   const auto told = [&](const epoch_reads& reads) { return cost_of(order, reads).value(); };
   const epoch_reads roomy{.sample_bytes = 1e5, .shard_samples = 1e3, .memory = 1U << 30U};
   CHECK(told(roomy).requests < 0.05);
@@ -167,10 +166,10 @@ TEST_CASE("cost_of: little memory, large samples and objects", "[dataset]") {
 }
 
 TEST_CASE("cost_of: no rows, no numbers, and very many", "[dataset]") {
-  for (const auto kind : {shuffle_kind::full, shuffle_kind::window, shuffle_kind::none,
-                          shuffle_kind::blocks}) {
-    for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2},
-                                      std::uint64_t{1} << 62U}) {
+  for (const auto kind :
+       {shuffle_kind::full, shuffle_kind::window, shuffle_kind::none, shuffle_kind::blocks}) {
+    for (const std::uint64_t count :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{1} << 62U}) {
       const auto order =
           sampler::create({.count = count, .shuffle = kind, .world_size = UINT32_MAX}).value();
       for (const std::uint64_t batch : {std::uint64_t{0}, std::uint64_t{1}, UINT64_MAX}) {

@@ -63,7 +63,8 @@ TEST_CASE("sampler: the order is what it has always been", "[dataset]") {
 
 TEST_CASE("sampler: orders of tests/vectors/orders are as they were written", "[dataset]") {
   const auto text = vector_file("orders/orders.json");
-  const auto document = dataflux::detail::codec::json_document::parse(dataflux::as_bytes(text)).value();
+  const auto document =
+      dataflux::detail::codec::json_document::parse(dataflux::as_bytes(text)).value();
   std::size_t orders = 0;
   for (const auto& each : document.root().find("orders").elements()) {
     const auto number = [&](const char* name) { return each.find(name).uint64().value(); };

@@ -102,8 +102,8 @@ DATAFLUX_INLINE void mixer::begin_stretch(std::uint64_t from, std::vector<std::u
       if (given[i] * all >= n * p[i]) continue;  // it has its quota
       if (best == p.size() || p[i] * (given[best] + 1) > p[best] * (given[i] + 1)) best = i;
     }
-    next.turns.push_back({static_cast<std::uint16_t>(best),
-                          static_cast<std::uint16_t>(given[best]++)});
+    next.turns.push_back(
+        {static_cast<std::uint16_t>(best), static_cast<std::uint16_t>(given[best]++)});
   }
   stretches_.push_back(std::move(next));
 }
@@ -141,9 +141,9 @@ DATAFLUX_INLINE std::uint64_t mixer::give_up_to(std::uint64_t limit) {
 }
 
 DATAFLUX_INLINE const mixer::stretch& mixer::stretch_of(std::uint64_t draw) const noexcept {
-  const auto behind = std::upper_bound(
-      stretches_.begin(), stretches_.end(), draw,
-      [](std::uint64_t value, const stretch& each) { return value < each.from; });
+  const auto behind =
+      std::upper_bound(stretches_.begin(), stretches_.end(), draw,
+                       [](std::uint64_t value, const stretch& each) { return value < each.from; });
   return behind == stretches_.begin() ? *behind : *(behind - 1);
 }
 
@@ -162,8 +162,8 @@ DATAFLUX_INLINE std::size_t mixer::draws(std::uint64_t first, std::uint64_t step
     const auto at = first - in->from;
     const auto& now = in->turns[at % in->turns.size()];
     draw.source = now.source;
-    draw.number = in->counts[now.source] + at / in->turns.size() * in->parts[now.source] +
-                  now.number;
+    draw.number =
+        in->counts[now.source] + at / in->turns.size() * in->parts[now.source] + now.number;
     ++found;
     if (first > UINT64_MAX - step) break;
     first += step;

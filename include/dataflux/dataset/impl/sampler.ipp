@@ -144,28 +144,33 @@ DATAFLUX_INLINE std::uint64_t sampler::window_end(std::uint64_t position) const 
   return std::min(size_, (end - options_.rank + ranks - 1) / ranks);
 }
 
+DATAFLUX_INLINE std::uint64_t sampler::row_of(open_window& open,
+                                              std::uint64_t place) const noexcept {
+  if (place >= options_.count) place %= options_.count;  // what is padded
+  if (options_.shuffle == shuffle_kind::full) return order_(place);
+  if (options_.shuffle == shuffle_kind::none) return place;
+  if (place < open.first_place || place - open.first_place >= open.rows) open = window_at(place);
+  return options_.shuffle == shuffle_kind::window ? row_in(open, place) : turn_in(open, place);
+}
+
 DATAFLUX_INLINE std::uint64_t sampler::rows(std::uint64_t first,
                                             std::span<std::uint64_t> into) const noexcept {
   if (first >= size_) return 0;
   const auto n = std::min<std::uint64_t>(into.size(), size_ - first);
-  const std::uint64_t ranks = options_.world_size;
-  auto place = first * ranks + options_.rank;
+  auto place = first * options_.world_size + options_.rank;
   open_window open;
   for (auto& row : into.first(n)) {
-    const auto wrapped = place < options_.count ? place : place % options_.count;
-    if (options_.shuffle == shuffle_kind::full) {
-      row = order_(wrapped);
-    } else if (options_.shuffle == shuffle_kind::none) {
-      row = wrapped;
-    } else {
-      if (wrapped < open.first_place || wrapped - open.first_place >= open.rows)
-        open = window_at(wrapped);
-      row = options_.shuffle == shuffle_kind::window ? row_in(open, wrapped)
-                                                     : turn_in(open, wrapped);
-    }
-    place += ranks;
+    row = row_of(open, place);
+    place += options_.world_size;
   }
   return n;
+}
+
+DATAFLUX_INLINE void sampler::rows_at(std::span<std::uint64_t> positions) const noexcept {
+  open_window open;
+  for (auto& position : positions) {
+    position = row_of(open, position * options_.world_size + options_.rank);
+  }
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

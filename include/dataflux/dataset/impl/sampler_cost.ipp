@@ -17,8 +17,8 @@ inline double in_one_run(double picked, double run) {
   if (picked < 2 || run <= 0) return 0;
   // Distances d = 1 .. picked - 1 occur (picked - d) times, and stay inside with 1 - d / run.
   const double k = std::floor(std::min(picked - 1, run));
-  const double sum = k * picked - (1 + picked / run) * k * (k + 1) / 2 +
-                     k * (k + 1) * (2 * k + 1) / (6 * run);
+  const double sum =
+      k * picked - (1 + picked / run) * k * (k + 1) / 2 + k * (k + 1) * (2 * k + 1) / (6 * run);
   return std::clamp(2 * sum / (picked * (picked - 1)), 0.0, 1.0);
 }
 
@@ -118,8 +118,7 @@ inline double correlation(double p, double block, double count) {
   if (count < 2) return 0;
   const double share = (block - 1) / (count - 1);
   const double within = block * (block + 1);
-  const double between =
-      share < 1 ? (count * (count + 1) - share * within) / (1 - share) : within;
+  const double between = share < 1 ? (count * (count + 1) - share * within) / (1 - share) : within;
   return 1 - (p * within + (1 - p) * between) / (count * count - 1);
 }
 
@@ -138,11 +137,12 @@ inline block_odds odds_of_blocks(const sampler_options& order, double block, std
     const auto rounds = static_cast<double>(batch / apart);
     const auto more = static_cast<double>(batch % apart);
     const auto size = static_cast<double>(batch);
-    const auto same = (static_cast<double>(apart) - more) * rounds * (rounds - 1) +
-                      more * (rounds + 1) * rounds;
+    const auto same =
+        (static_cast<double>(apart) - more) * rounds * (rounds - 1) + more * (rounds + 1) * rounds;
     return {.next = apart == 1 ? 1 : 0.0, .batch = batch < 2 ? 0 : same / (size * (size - 1))};
   }
-  const double rows = std::min(block * static_cast<double>(window), static_cast<double>(order.count));
+  const double rows =
+      std::min(block * static_cast<double>(window), static_cast<double>(order.count));
   if (rows < 2) return {};
   const double same = std::min(1.0, (block - 1) / (rows - 1));
   return {.next = same * std::max(0.0, 1 - ranks / rows),
@@ -180,14 +180,12 @@ inline void add_windows(const sampler_options& order, double block, std::uint64_
   const double turns = limits.workers == 1 ? 0 : static_cast<double>(limits.batch);
   const double share = std::max(rows / all, std::min(turns, rows));  // rows of a process
   const double held = std::min(share * limits.bytes, limits.memory);
-  const double readers =
-      order.shuffle == shuffle_kind::blocks
-          ? readers_of_block(order, window, limits.workers, limits.batch)
-          : rows / share;
+  const double readers = order.shuffle == shuffle_kind::blocks
+                             ? readers_of_block(order, window, limits.workers, limits.batch)
+                             : rows / share;
   told.held = std::max(told.held, held);
   told.readers += part * readers;
-  const auto runs =
-      at_random(held / (share * limits.bytes) / readers, block, limits.most_gap);
+  const auto runs = at_random(held / (share * limits.bytes) / readers, block, limits.most_gap);
   tell_requests(runs, limits, part, told);
 }
 
@@ -200,8 +198,8 @@ DATAFLUX_INLINE result<sampler_cost> cost_of(const sampler& order, const epoch_r
     }
   }
   const auto& how = order.options();
-  const bool windows = how.count > 0 && (how.shuffle == shuffle_kind::window ||
-                                         how.shuffle == shuffle_kind::blocks);
+  const bool windows =
+      how.count > 0 && (how.shuffle == shuffle_kind::window || how.shuffle == shuffle_kind::blocks);
   const auto limits = detail::limits_of(reads);
   const auto count = static_cast<double>(std::max<std::uint64_t>(how.count, 1));
   const double block = windows ? std::min(static_cast<double>(how.block), count) : 1;
