@@ -55,7 +55,8 @@ def loaded(dataset, batch_size=8, workers=0, **more):
     return [batch.tolist() for batch in DataLoader(dataset, batch_size=batch_size, num_workers=workers, **more)]
 
 
-@pytest.mark.parametrize("shuffle", [{}, {"shuffle": "window", "block": 5, "window": 3}, {"shuffle": "none"}])
+@pytest.mark.parametrize("shuffle", [{}, {"shuffle": "window", "block": 5, "window": 3}, {"shuffle": "none"},
+                                     {"shuffle": "blocks", "block": 6, "window": 4}])
 def test_an_epoch_is_the_order_of_a_sampler(index, options, shuffle):
     dataset = IterableDataset(shards=index, batch_size=8, decode=number, seed=3, client=options, **shuffle)
     assert len(dataset) == dataset.count == COUNT
@@ -71,6 +72,44 @@ def test_batches_are_the_same_for_any_number_of_workers(index, options, start):
     assert sorted(sum(expected, [])) == list(range(COUNT))
     for workers in (1, 3) if start == "fork" else (2,):
         assert loaded(dataset, 8, workers, multiprocessing_context=start) == expected
+
+
+@pytest.mark.parametrize("shuffle", ["window", "blocks"])
+def test_a_window_is_read_by_blocks(index, options, emulator, shuffle):
+    how = {"shards": index, "batch_size": 8, "decode": number, "seed": 3, "client": options}
+    cost = {}
+    for kind, more in (("full", {}), (shuffle, {"block": 10, "window": 8})):
+        dataset = IterableDataset(shuffle=kind, **more, **how)
+        before = emulator.answered()
+        found = list(dataset)
+        cost[kind] = emulator.answered() - before
+        assert found == list(dataflux.Sampler(COUNT, seed=3, shuffle=kind, **more))
+        told = dataset.describe()
+        assert told["requests"] * COUNT == pytest.approx(cost[kind], rel=0.3, abs=7)  # shards end blocks
+    assert cost["full"] == COUNT and cost[shuffle] < COUNT / 6
+
+
+def test_blocks_are_read_once_where_a_window_is_a_multiple_of_readers(index, options):
+    how = {"shards": index, "batch_size": 4, "decode": number, "shuffle": "blocks", "block": 5, "client": options}
+    dataset = IterableDataset(window=8, **how)
+    assert sorted(sum(loaded(dataset, 4, 2), [])) == list(range(COUNT))
+    assert loaded(dataset, 4, 2) == loaded(dataset, 4)
+    assert dataset.describe(2)["readers"] == dataset.describe(2)["bytes_read"] == 1
+    assert dataset.describe(4)["readers"] > 1 and dataset.describe(4)["bytes_read"] <= 2
+    assert dataset.describe()["same_shard"] < 1 / SHARDS + 0.01
+
+
+def test_a_block_has_four_mib_unless_it_is_told(index, options):
+    dataset = IterableDataset(shards=index, shuffle="blocks", client=options)
+    mean = sum(shard.size for shard in dataflux.ShardIndex.open(index).shards) / COUNT
+    assert dataset.state_dict()["block"] == int(2**22 / mean)
+    assert IterableDataset(shards=index, client=options).describe()["requests"] == 1
+
+
+def test_a_plan_is_as_large_as_memory_allows(index, emulator, bucket):
+    client = dataflux.Client(memory_cap=2**16, **emulator.options)
+    how = {"shards": index, "decode": number, "client": client, "shuffle": "window", "block": 40, "window": 3}
+    assert list(IterableDataset(**how)) == list(dataflux.Sampler(COUNT, shuffle="window", block=40, window=3))
 
 
 def test_other_ranks_and_workers_go_on_exactly(index, options):

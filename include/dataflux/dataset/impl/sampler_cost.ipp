@@ -185,7 +185,12 @@ inline void add_windows(const sampler_options& order, double block, std::uint64_
                              : rows / share;
   told.held = std::max(told.held, held);
   told.readers += part * readers;
-  const auto runs = at_random(held / (share * limits.bytes) / readers, block, limits.most_gap);
+  auto runs = at_random(held / (share * limits.bytes) / readers, block, limits.most_gap);
+  // Of blocks side by side, which a process may have, one run goes on into the other.
+  const double blocks = static_cast<double>(order.count) / block;
+  const double mine =
+      static_cast<double>(window) * (order.shuffle == shuffle_kind::blocks ? readers / all : 1);
+  if (blocks > 1) runs.firsts *= 1 - std::clamp((mine - 1) / (blocks - 1), 0.0, 1.0);
   tell_requests(runs, limits, part, told);
 }
 

@@ -12,16 +12,18 @@ from torch.utils.data import get_worker_info
 from .._client import Client, given_client
 from .._passes import Pass
 from .._place import count_of, one_of
+from .._sampler import WINDOWS
 from ._given import source_of
 from ._objects import Objects
 from ._order import STRETCH, Order, Turns
 from ._ranks import ranks
 from ._reads import Reads
 from ._samples import Decode, Maker, as_bytes
-from ._share import client_for
+from ._share import client_for, memory_of
 from ._shared import Shared
 from ._sizes import sizes_of
 from ._state import Place, order_of, place_of, state_of
+from ._tars import BLOCK
 
 
 class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
@@ -62,7 +64,8 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         decode: makes a sample of (memoryview of the bytes, Row), in the worker; of a pair, of ((view,
             view), (Row, Row)). By default as_bytes; `tensor` gives uint8 tensors. A view keeps its memory
             while it is there.
-        seed, shuffle, block, window: as of dataflux.Sampler.
+        seed, shuffle, block, window: as of dataflux.Sampler. With `shards`, block=None is as many samples as
+            4 MiB hold; windows are read by blocks, and describe() tells what that costs.
         equalize: "drop" or "pad", as of dataflux.Sampler: all ranks make the same number of steps.
         rank, world_size: by default those of torch.distributed, else RANK and WORLD_SIZE.
         epoch: the first one; set_epoch() sets later ones, also in workers that live on.
@@ -106,6 +109,10 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         self._client = given_client(client) or Client()
         self._source = source_of(self._client, url, manifest, names, pairs, shards, unpaired, filters,
                                  self._rank, self._world_size)
+        self._plans = shuffle in WINDOWS
+        size, _ = self._source.means()
+        if self._plans and block is None and size:
+            self._how["block"] = max(1, int(BLOCK / size))
         if equalize == "drop" and 0 < len(self._source) < self._world_size:
             warnings.warn(f"{len(self._source)} objects for {self._world_size} ranks: with equalize=\"drop\" no rank "
                           "has any of them, and an epoch is empty; equalize=\"pad\" gives some to several ranks",
@@ -205,6 +212,25 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         else:  # each worker is told its own
             self._shared.set_epoch(place.epoch)
             self._place, self._taken = place, self._shared.loaded
+
+    def describe(self, num_workers: int = 0) -> dict[str, float]:
+        """What an epoch costs in this order, and how well it mixes, before anything is read: estimates, which
+        docs/sampling.md derives.
+
+        Arguments:
+            num_workers: of the DataLoader.
+
+        Returns: "requests" for each sample; "bytes_read" for each byte that is used, 2 at most; "readers" of
+        each block, where there are blocks; "held", bytes that a process keeps until their turn comes;
+        "lag_correlation" of the numbers of a sample and the next one of this rank, from 0 (mixed) to 1;
+        "same_shard", how likely two samples of a batch are of one shard, and "same_shard_of_full", the same
+        with shuffle="full".
+        """
+        workers = max(1, count_of(num_workers, "num_workers"))
+        sample, shard = self._source.means()
+        order, _ = self._order(0, 0, 0, 1)
+        return order.cost(sample_bytes=sample, shard_samples=shard, batch=self._batch, workers=workers,
+                          memory=memory_of(client_for(self._client, workers)))
 
     def _begin_of(self, consumed):
         """Places of the epoch's order that are behind whoever has consumed so many samples."""

@@ -34,6 +34,14 @@ class Order:
                              equalize="pad", **how)
         self._all = Sampler(count, epoch=epoch, **how)
 
+    def window_end(self, position: int) -> int:
+        """The first position behind the window of one."""
+        return min(self.size, self._rows._window_end(self._first + position) - self._first)
+
+    def cost(self, **reads: Any) -> dict[str, float]:
+        """What the library tells of a whole epoch."""
+        return self._rows._cost(**reads)
+
     def rows(self, first: int, count: int) -> array[int]:
         """Those at positions first, first + 1, ..., up to the end."""
         count = max(0, min(count, self.size - first))
@@ -83,5 +91,24 @@ def stretches(order: Order, turns: Turns, done: int) -> Iterator[array[int]]:
         if len(rows) >= STRETCH:
             yield rows
             rows = array("Q")
+    if rows:
+        yield rows
+
+
+def plans(order: Order, turns: Turns, done: int, most: int) -> Iterator[array[int]]:
+    """The rows of those batches, a window at a time, or of a window as many as may be kept: who reads them by
+    their numbers reads neighbours together."""
+    rows, end = array("Q"), 0
+    for first, count in turns.batches(done):
+        at, behind = first, first + count
+        while at < behind:
+            if at >= end or len(rows) >= most:
+                if rows:
+                    yield rows
+                    rows = array("Q")
+                end = order.window_end(at)
+            some = order.rows(at, min(behind, end, at + most - len(rows)) - at)
+            rows.extend(some)
+            at += len(some)
     if rows:
         yield rows

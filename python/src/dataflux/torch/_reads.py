@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 from .._client import Client
 from .._items import FailedItem
-from ._order import stretches
+from ._order import plans, stretches
 from ._samples import Maker
 from ._source import Source
 from ._state import Place
+from ._tars import Tars
 
 if TYPE_CHECKING:
     from ._iterable import IterableDataset
@@ -30,16 +31,21 @@ class Reads:
         self._step = step  # from an epoch to the next one; None: reads end with this one
         source = dataset._source
         self._parts = source.parts
-        self._streams = [part.stream(client, source.of_part(number, self._all(place), dataset._maker.sizes))
-                         for number, part in enumerate(self._parts)]
+        self._most = source.kept(client) if dataset._plans else 0  # samples of a plan
+        self._streams = [self._stream(client, number, place) for number in range(len(self._parts))]
         self._items: list[deque[Any]] = [deque() for _ in self._parts]
+
+    def _stream(self, client, number, place):
+        part, dataset = self._parts[number], self._dataset
+        rows = dataset._source.of_part(number, self._all(place), dataset._maker.sizes)
+        return part.in_plans(client, rows) if self._most and isinstance(part, Tars) else part.stream(client, rows)
 
     def _all(self, place: Place) -> Iterator[array[int]]:
         epoch, begin, yielded = place.epoch, place.begin, place.yielded
         while True:
             order, turns = self._dataset._order(epoch, begin, *self._worker)
             some = False
-            for rows in stretches(order, turns, yielded):
+            for rows in plans(order, turns, yielded, self._most) if self._most else stretches(order, turns, yielded):
                 some = True
                 yield rows
             if self._step is None or not (some or yielded):

@@ -19,6 +19,7 @@ from .._errors import DataLossError, PreconditionError
 from .._get_many import GetMany
 from .._items import Item
 from .._listing import Listing, Row, RowFeed
+from ._share import memory_of
 from ._sizes import SizeError, Sizes
 
 # The end of a manifest: docs/manifest.md.
@@ -167,6 +168,21 @@ class Source:
 
     def __len__(self) -> int:
         return self.begins[-1]
+
+    def means(self) -> tuple[float, float]:
+        """(bytes of a sample, samples of a shard), of all shards; (0, 0) where samples are objects."""
+        tars = [(part, end - begin) for part, begin, end in zip(self.parts, self.begins, self.begins[1:])
+                if hasattr(part, "shard_samples")]
+        samples = sum(count for _, count in tars)
+        if not samples:
+            return 0, 0
+        return (sum(part.sample_bytes * count for part, count in tars) / samples,
+                samples / sum(count / part.shard_samples for part, count in tars))
+
+    def kept(self, client: Client) -> int:
+        """How many samples of shards a process keeps until their turn comes, at most; 0 where there are none."""
+        size, _ = self.means()
+        return max(1, int(memory_of(client) / size)) if size else 0
 
     def number_of(self, number: Any) -> int:
         """Of a number that may count from the end. Raises: TypeError and IndexError."""

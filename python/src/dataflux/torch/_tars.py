@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import deque
 from itertools import chain
 from typing import Any, Iterator, Sequence
 
@@ -59,21 +60,69 @@ class _Stream:
         self._batches.close()
 
 
-class Tars:
-    """Samples of an index of shards."""
+class _Planned:
+    """Lists of items, of a plan each: read by their numbers, and given in the order of the plan. Those that
+    wait for their turn are kept."""
 
-    def __init__(self, path: str, digest: str, bucket: str) -> None:
+    def __init__(self, plans, begin):
+        self._turns: deque[Any] = deque()  # of plans that are read: where each item goes
+        self._plans = plans
+        self._stream = begin(self._sorted())
+        self._items: deque[Fields] = deque()
+
+    def _sorted(self):
+        for rows in self._plans:
+            turns = sorted(range(len(rows)), key=rows.__getitem__)
+            self._turns.append(turns)
+            yield array("Q", map(rows.__getitem__, turns))
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        while not self._turns or len(self._items) < len(self._turns[0]):
+            self._items.extend(next(self._stream))
+        turns = self._turns.popleft()
+        made: list[Any] = [None] * len(turns)
+        for turn in turns:
+            made[turn] = self._items.popleft()
+        return made
+
+    def _fill(self):
+        self._stream._fill()
+
+    def close(self):
+        self._stream.close()
+
+
+_LOOKED_AT = 256  # shards, for the mean size of a sample
+BLOCK = 4 << 20  # bytes of a block, where nobody says how many samples it has
+
+
+class Tars:
+    """Samples of an index of shards.
+
+    sample_bytes, shard_samples     means over shards, by which reads are planned
+    """
+
+    def __init__(self, path: str, digest: str, bucket: str, sample_bytes: float = 1, shard_samples: float = 1) -> None:
         self.path = path
         self.digest = digest
         self.bucket = bucket
+        self.sample_bytes = sample_bytes
+        self.shard_samples = shard_samples
         self._index: ShardIndex | None = None
 
     @classmethod
     def of(cls, index: ShardIndex) -> Tars:
-        return cls(index.path, f"{index.digest:016x}", index.bucket)
+        shards = index.shards
+        some = [shards[number] for number in range(0, len(shards), max(1, len(shards) // _LOOKED_AT))]
+        samples = max(1, sum(shard.samples for shard in some))
+        return cls(index.path, f"{index.digest:016x}", index.bucket, sum(shard.size for shard in some) / samples,
+                   samples / max(1, len(some)))
 
     def __getstate__(self) -> Any:
-        return self.path, self.digest, self.bucket
+        return self.path, self.digest, self.bucket, self.sample_bytes, self.shard_samples
 
     def __setstate__(self, state: Any) -> None:
         self.__init__(*state)  # type: ignore[misc]
@@ -108,6 +157,10 @@ class Tars:
         index = self.open(client)
         return _Stream(index, sample_batches(client, index, chain.from_iterable(stretches), order="asked",
                                              on_error="return", timeout=None, progress=None))
+
+    def in_plans(self, client: Client, plans: Iterator[array[int]]) -> _Planned:
+        """A stream whose stretches are plans, each of which is read by its numbers."""
+        return _Planned(plans, lambda stretches: self.stream(client, stretches))
 
     def some(self, client: Client, rows: Sequence[int]) -> Iterator[Fields]:
         return self.stream(client, iter([array("Q", rows)])).items()
