@@ -320,7 +320,8 @@ class _Batches(GetMany):
     def __init__(self, client, index, numbers, **how):
         self._index = _index_of(index)
         self._urls = {}  # by shard
-        super().__init__(client, SampleFeed(index, numbers), compose=False, batch=256, **how)
+        feed = numbers if isinstance(numbers, SampleFeed) else SampleFeed(index, numbers)
+        super().__init__(client, feed, compose=False, batch=256, **how)
 
     def _items(self, taken, exporters):
         items = super()._items(taken, exporters)

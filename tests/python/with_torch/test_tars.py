@@ -86,7 +86,7 @@ def test_a_window_is_read_by_blocks(index, options, emulator, shuffle):
         assert found == list(dataflux.Sampler(COUNT, seed=3, shuffle=kind, **more))
         told = dataset.describe()
         assert told["requests"] * COUNT == pytest.approx(cost[kind], rel=0.3, abs=7)  # shards end blocks
-    assert cost["full"] == COUNT and cost[shuffle] < COUNT / 6
+    assert cost["full"] > 0.9 * COUNT and cost[shuffle] < COUNT / 6
 
 
 def test_blocks_are_read_once_where_a_window_is_a_multiple_of_readers(index, options):

@@ -15,7 +15,7 @@ from .._place import count_of, one_of
 from .._sampler import WINDOWS
 from ._given import source_of
 from ._objects import Objects
-from ._order import STRETCH, Order, Turns
+from ._order import STRETCH, Order, Turns, plans, stretches
 from ._ranks import ranks
 from ._reads import Reads
 from ._samples import Decode, Maker, as_bytes
@@ -23,7 +23,7 @@ from ._share import client_for, memory_of
 from ._shared import Shared
 from ._sizes import sizes_of
 from ._state import Place, order_of, place_of, state_of
-from ._tars import BLOCK
+from ._tars import BLOCK, Tars
 
 
 class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
@@ -259,6 +259,15 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         batch = self._batch or (1 if workers > 1 else STRETCH)
         return order, Turns(order.size, batch, worker, workers)
 
+    def _kept(self, client, number):
+        """Samples of a plan of a part; 0 where none is made."""
+        return self._source.kept(client) if self._plans and isinstance(self._source.parts[number], Tars) else 0
+
+    def _rows_of(self, number, order, turns, done, most):
+        """Stretches of the rows of a part, by its own numbers, behind the first `done` of a worker's turns."""
+        rows = plans(order, turns, done, most) if most else stretches(order, turns, done)
+        return self._source.of_part(number, rows, self._maker.sizes)
+
     def _process_client(self, workers):
         if self._own is None or self._own[0] != os.getpid():
             self._own = os.getpid(), client_for(self._client, workers)
@@ -282,8 +291,11 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
             ahead.close()
             ahead = None
         self._now = place, worker, workers, place.yielded
-        reads = ahead or Reads(self, client, place, worker, max(1, workers), step)
+        reads = ahead or self._reads(client, place, worker, max(1, workers), step)
         return Pass(self._samples(reads, order, turns, place, worker, workers))
+
+    def _reads(self, client, place, worker, workers, step):
+        return Reads(self, client, place, worker, workers, step)
 
     def _samples(self, reads, order, turns, place, worker, workers):
         yielded = place.yielded

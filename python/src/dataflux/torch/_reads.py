@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 from .._client import Client
 from .._items import FailedItem
-from ._order import plans, stretches
 from ._samples import Maker
 from ._source import Source
 from ._state import Place
-from ._tars import Tars
 
 if TYPE_CHECKING:
     from ._iterable import IterableDataset
@@ -24,31 +22,30 @@ class Reads:
 
     def __init__(self, dataset: IterableDataset, client: Client, place: Place, worker: int,
                  workers: int, step: int | None) -> None:
-        self.key = place.epoch, place.begin, worker, workers
+        self.key: tuple[int, int, int, int] = (place.epoch, place.begin, worker, workers)
         self._dataset = dataset
         self._client = client
         self._worker = worker, workers
         self._step = step  # from an epoch to the next one; None: reads end with this one
         source = dataset._source
         self._parts = source.parts
-        self._most = source.kept(client) if dataset._plans else 0  # samples of a plan
         self._streams = [self._stream(client, number, place) for number in range(len(self._parts))]
         self._items: list[deque[Any]] = [deque() for _ in self._parts]
 
     def _stream(self, client, number, place):
-        part, dataset = self._parts[number], self._dataset
-        rows = dataset._source.of_part(number, self._all(place), dataset._maker.sizes)
-        return part.in_plans(client, rows) if self._most and isinstance(part, Tars) else part.stream(client, rows)
+        most = self._dataset._kept(client, number)  # samples of a plan; 0 = none is made
+        rows = self._rows_of(number, place, most)
+        return self._parts[number].in_plans(client, rows) if most else self._parts[number].stream(client, rows)
 
-    def _all(self, place: Place) -> Iterator[array[int]]:
+    def _rows_of(self, number: int, place: Place, most: int) -> Iterator[array[int]]:
+        """The rows of one part, by its own numbers, of this epoch and of those that follow."""
         epoch, begin, yielded = place.epoch, place.begin, place.yielded
         while True:
             order, turns = self._dataset._order(epoch, begin, *self._worker)
-            some = False
-            for rows in plans(order, turns, yielded, self._most) if self._most else stretches(order, turns, yielded):
-                some = True
-                yield rows
-            if self._step is None or not (some or yielded):
+            if yielded >= len(turns) and self._step is None:
+                return
+            yield from self._dataset._rows_of(number, order, turns, yielded, most)
+            if self._step is None or not len(turns):
                 return
             epoch, begin, yielded = epoch + self._step, 0, 0
 
@@ -76,10 +73,11 @@ def of_parts(source: Source, maker: Maker, client: Client, rows: Sequence[int],
              item_of: Callable[[int], Any]) -> Iterator[Any]:
     """Samples of rows that may lie in several parts; `item_of(part)` gives the next item of one."""
     def item(part, row):
-        error = source.parts[part].size_error(row, maker.sizes) if maker.sizes else None
+        sizes = maker.sizes_of(part)
+        error = source.parts[part].size_error(row, sizes) if sizes else None
         return item_of(part) if error is None else FailedItem(0, 0, (), error)
 
-    if len(source.parts) == 1:
+    if len(source.parts) == 1 and not maker.mixed:
         return maker.samples(client, source.parts[0], rows, (item(0, row) for row in rows))
     known = [source.part_of(row) for row in rows]
     return maker.samples(client, _Parts(source, known), range(len(known)),
@@ -92,6 +90,12 @@ class _Parts:
     def __init__(self, source, known):
         self._source = source
         self._known = known
+
+    def place_of(self, number):
+        return self._known[number]
+
+    def part(self, number):
+        return self._source.parts[number]
 
     def row(self, number, *content):
         part, row = self._known[number]

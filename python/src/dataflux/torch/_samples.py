@@ -61,6 +61,7 @@ class Maker:
     """
 
     shared: Shared
+    mixed = False  # whether each part has a maker of its own
 
     def __init__(self, decode: Decode, on_error: str, overwritten: str, sizes: Sizes) -> None:
         if not callable(decode):
@@ -73,6 +74,10 @@ class Maker:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_last": []}
+
+    def sizes_of(self, part: int) -> Sizes:
+        """Which sizes objects of a part may have."""
+        return self.sizes
 
     def samples(self, client: Any, part: Any, rows: Sequence[int],
                 items: Iterator[Item]) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from typing import Any, Iterator, Sequence
 from .._client import Client
 from .._errors import Error, PreconditionError
 from .._listing import Row
-from .._shards import ShardIndex, sample_batches
+from .._shards import SampleFeed, ShardIndex, sample_batches
 from ._sizes import SizeError, Sizes
 
 
@@ -28,6 +28,14 @@ class Fields:
         self.data = data
         self.error: Error | None = data.get("__error__")
         self.known = known
+
+
+class _Feed(SampleFeed):
+    """Numbers for a stream, from stretches. An empty one says that there is none for now."""
+
+    def __init__(self, index, stretches):
+        self._index = index
+        self._begin(index.bucket, stretches)
 
 
 class _Stream:
@@ -72,6 +80,9 @@ class _Planned:
 
     def _sorted(self):
         for rows in self._plans:
+            if not rows:
+                yield rows
+                continue
             turns = sorted(range(len(rows)), key=rows.__getitem__)
             self._turns.append(turns)
             yield array("Q", map(rows.__getitem__, turns))
@@ -155,7 +166,7 @@ class Tars:
 
     def stream(self, client: Client, stretches: Iterator[array[int]]) -> _Stream:
         index = self.open(client)
-        return _Stream(index, sample_batches(client, index, chain.from_iterable(stretches), order="asked",
+        return _Stream(index, sample_batches(client, index, _Feed(index, stretches), order="asked",
                                              on_error="return", timeout=None, progress=None))
 
     def in_plans(self, client: Client, plans: Iterator[array[int]]) -> _Planned:
