@@ -10,9 +10,6 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
-/// What the object beside a shard is called that has its index entry: "train-000007.tar.dfx".
-inline constexpr std::string_view sidecar_suffix{".dfx"};
-
 /// Names of shards by number: "train-%06d.tar". There is exactly one "%0Nd", N of 1 to 18 digits,
 /// and no other '%'. All names have the same length, so that their order is that of the numbers.
 ///

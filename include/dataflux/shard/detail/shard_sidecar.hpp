@@ -4,6 +4,7 @@
 #include <dataflux/result.hpp>
 #include <dataflux/shard/detail/shard_packer.hpp>
 #include <dataflux/shard/detail/shard_pattern.hpp>
+#include <dataflux/shard/detail/shard_plan.hpp>
 #include <dataflux/store/object_chunk.hpp>
 
 #include <cstdint>

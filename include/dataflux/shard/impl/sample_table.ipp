@@ -2,10 +2,10 @@
 
 #include <dataflux/download/getter.hpp>
 #include <dataflux/exec/detail/mapped_file.hpp>
+#include <dataflux/shard/detail/index_rules.hpp>
 #include <dataflux/shard/detail/place_reader.hpp>
 #include <dataflux/shard/detail/shard_index_encoder.hpp>
 #include <dataflux/shard/detail/shard_indexer.hpp>
-#include <dataflux/shard/impl/index_call.ipp>
 #include <dataflux/shard/rewrite_shards.hpp>
 
 #include <cstddef>
@@ -141,7 +141,8 @@ DATAFLUX_INLINE result<sample_table> sample_table::of_files(const transfer_conte
                                                             const rewrite_rules& rules) {
   const auto files = std::make_shared<mapped_files>();
   detail::shard::shard_index_encoder encoder(
-      detail::shard::describe({.reading = rules.reading, .grouping = rules.grouping}));
+      {.options =
+           detail::shard::options_of({.reading = rules.reading, .grouping = rules.grouping})});
   for (const std::string& path : paths) {
     std::shared_ptr<const void> owner;
     const auto bytes = detail::map_file(path, "shard", owner);

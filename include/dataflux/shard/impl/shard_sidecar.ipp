@@ -1,17 +1,15 @@
 #pragma once
 
+#include <dataflux/shard/detail/index_rules.hpp>
 #include <dataflux/shard/detail/shard_index_encoder.hpp>
 #include <dataflux/shard/detail/shard_sidecar.hpp>
-#include <dataflux/shard/impl/index_call.ipp>
 #include <dataflux/shard/shard_index.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
 DATAFLUX_INLINE result<std::string> encode_sidecar(const std::string& bucket, std::string_view name,
                                                    const packed_shard& shard) {
-  shard_index_description description = describe({.bucket = bucket});
-  description.taken = {};
-  shard_index_encoder encoder(std::move(description));
+  shard_index_encoder encoder({.bucket = bucket, .options = options_of(indexing_rules{})});
   object_row row;
   row.name = name;
   row.size = shard.size;

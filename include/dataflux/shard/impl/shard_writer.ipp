@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/shard/detail/shard_plan.hpp>
 #include <dataflux/shard/detail/shard_writer_state.hpp>
 #include <dataflux/shard/shard_writer.hpp>
 #include <dataflux/store/requests.hpp>
