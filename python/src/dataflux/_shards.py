@@ -17,16 +17,10 @@ from ._get_many import AsyncGetMany, GetMany
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, Size, byref, kind_of, library, struct
 from ._listing import Listing, RowFeed, numbers_of
-<<<<<<< HEAD
-from ._place import count_of, flag_of, nanoseconds, one_of, prefix_place, url_of
-from ._reports import SHARD_COUNTS, IndexedSample, IndexedShard, IndexedShards
-from ._shard_lists import ShardNames, shards_of
-=======
-from ._manifest import whole_listing
 from ._place import count_of, flag_of, nanoseconds, object_place, one_of, prefix_place, url_of
 from ._reports import (SHARD_COUNTS, IndexedSample, IndexedShard, IndexedShards, VerifiedShards,
                        WrongShard)
->>>>>>> 5cc106a7 (Python: indexes of shards are gone on with, made together and of parts, verified, and kept as objects)
+from ._shard_lists import ShardNames, shards_of
 from ._transfer import path_of, wanted
 from ._verbs_list import listing_of
 
@@ -551,11 +545,7 @@ def _indexed(operation, record):
 class ShardVerbs:
     """What a client does with tar shards."""
 
-<<<<<<< HEAD
-    def index_shards(self, shards: str | tuple[str, str] | List[str] | Listing, path: Path, *,
-=======
-    def index_shards(self, shards: str | tuple[str, str] | Listing, path: Path | None, *,
->>>>>>> 5cc106a7 (Python: indexes of shards are gone on with, made together and of parts, verified, and kept as objects)
+    def index_shards(self, shards: str | tuple[str, str] | List[str] | Listing, path: Path | None, *,
                      concatenated: Literal["error", "read"] = "error",
                      trailing: Literal["error", "ignore"] = "error",
                      damaged: Literal["error", "end"] = "error", keep_case: bool = False,
@@ -608,24 +598,8 @@ class ShardVerbs:
         system.
         """
         options = struct(
-<<<<<<< HEAD
-            "index_shards_options", path=path_of(path),
-            **reading_rules(concatenated, trailing, damaged, keep_case, strip_dot_slash, repeated),
-            skip_from=count_of(skip_from, "skip_from", 0, 64),
-            parallelism=count_of(parallelism, "parallelism", 0, 32), timeout_ns=nanoseconds(timeout),
-            progress=wanted(progress))
-        if not isinstance(shards, Listing):
-            names = shards_of(shards)
-            shards = names or prefix_place(shards, "shards")
-        return self._run(_indexing(shards, options, timeout, progress))
-=======
             "index_shards_options", path=None if path is None and board is not None else path_of(path),
-            read_concatenated=one_of(concatenated, "concatenated", ("error", "read")) == "read",
-            ignore_trailing=one_of(trailing, "trailing", ("error", "ignore")) == "ignore",
-            end_at_damage=one_of(damaged, "damaged", ("error", "end")) == "end",
-            keep_case=flag_of(keep_case, "keep_case"),
-            strip_dot_slash=flag_of(strip_dot_slash, "strip_dot_slash"),
-            keep_first=one_of(repeated, "repeated", ("error", "keep_first")) == "keep_first",
+            **reading_rules(concatenated, trailing, damaged, keep_case, strip_dot_slash, repeated),
             skip_from=count_of(skip_from, "skip_from", 0, 64),
             parallelism=count_of(parallelism, "parallelism", 0, 32), timeout_ns=nanoseconds(timeout),
             progress=wanted(progress))
@@ -639,13 +613,10 @@ class ShardVerbs:
             handles = array("Q", [part._handle.value for part in parts])
             options.kept = parts, handles
             options.parts, options.part_count = handles.buffer_info()
-        place = None
-        if isinstance(shards, Listing):
-            whole_listing(shards, "shards")
-        else:
-            place = prefix_place(shards, "shards")
-        return self._run(_indexing(shards, place, options, timeout, progress))
->>>>>>> 5cc106a7 (Python: indexes of shards are gone on with, made together and of parts, verified, and kept as objects)
+        if not isinstance(shards, Listing):
+            names = shards_of(shards)
+            shards = names or prefix_place(shards, "shards")
+        return self._run(_indexing(shards, options, timeout, progress))
 
     def verify_shards(self, index: ShardIndex, path: Path | None = None, *,
                       on_error: Literal["raise", "return"] = "raise", parallelism: int = 0,
@@ -744,16 +715,12 @@ async def _indexing(shards, options, timeout, progress):
         if rows is not None and not isinstance(rows, array):
             rows = array("Q", rows)
     else:
-        place, given = (shards.place, shards.given) if isinstance(shards, ShardNames) else (shards, {"suffix": ".tar"})
+        place, given = ((shards.place, shards.given) if isinstance(shards, ShardNames)
+                        else (shards, {"regex": _SHARD_NAMES}))
         bucket, prefix = (part.decode() for part in place)
-<<<<<<< HEAD
         table = await Call(listing_of(place, timeout=timeout, **given), _take_listing)
         rows = shards.rows(Listing(Table(table, bucket)).names) if isinstance(shards, ShardNames) else None
         if rows is None and not library.listing_size(table):
-=======
-        table = await Call(listing_of(place, regex=_SHARD_NAMES, timeout=timeout), _take_listing)
-        if not library.listing_size(table):
->>>>>>> 5cc106a7 (Python: indexes of shards are gone on with, made together and of parts, verified, and kept as objects)
             raise _errors.of_status("not_found", f"no object below gs://{bucket}/{prefix} ends in .tar: give "
                                     "names, a pattern, or a listing of the shards, if they are called otherwise")
     options.bucket = bucket.encode()

@@ -34,13 +34,17 @@ inline indexing_rules rules_of(const index_shards_request& request) noexcept {
           .skip_from = or_default(request.skip_from, std::uint64_t{1} << 20U)};
 }
 
+inline shard_index_description describe(const index_shards_request& request) {
+  return {
+      .bucket = request.bucket,
+      .taken = std::chrono::time_point_cast<timestamp::duration>(std::chrono::system_clock::now()),
+      .options = options_of(rules_of(request))};
+}
+
 DATAFLUX_INLINE index_work index_work::of(index_shards_request request) {
   index_work work;
   work.rules = rules_of(request);
-  work.description = {
-      .bucket = request.bucket,
-      .taken = std::chrono::time_point_cast<timestamp::duration>(std::chrono::system_clock::now()),
-      .options = options_of(work.rules)};
+  work.description = describe(request);
   work.to_file = true;
   work.journal = true;
   work.request = std::move(request);
