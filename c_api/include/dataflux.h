@@ -1028,10 +1028,10 @@ typedef struct dataflux_index_shards_options {
   uint32_t progress;          /* 1: told by events, in shards; see the section on files */
   const uint64_t* rows;       /* of the listing, in the order of the samples; NULL = all */
   size_t row_count;
-  const char* board_bucket;   /* where processes meet that make one index together: a prefix that */
-  const char* board_prefix;   /* all of them write to and nobody else does. NULL = this one alone */
-  int64_t lease_ns;           /* a task of another process that takes longer is done once more;
-                                 0 = 5 minutes */
+  const char* board_bucket; /* where processes meet that make one index together: a prefix that */
+  const char* board_prefix; /* all of them write to and nobody else does. NULL = this one alone */
+  int64_t lease_ns;         /* a task of another process that takes longer is done once more;
+                               0 = 5 minutes */
   const dataflux_shard_index* const* parts; /* `part_count` indexes that know some of the shards, by
                                                name, size and generation: these are not read */
   size_t part_count;
@@ -1043,10 +1043,12 @@ DATAFLUX_API void dataflux_index_shards_options_init(dataflux_index_shards_optio
 /* Reads the listed generations of all shards and writes where each sample and each of its members
  * lies. The index appears whole or not at all, and replaces an earlier one. A row "NAME.dfx" beside
  * a row "NAME" is the index that a writer has put beside that shard. The record's size is the
- * number of samples. The JSON has "shards", "samples", "members", "checksummed" (shards whose
- * samples have checksums, since all of their bytes were read and compared), "taken_over" (shards
- * that this call did not read, since something knew them), "bytes", "bytes_read", and "counts", an
- * object with those of dataflux_indexed_shard over all shards.
+ * number of samples.
+ *
+ * The JSON has "shards", "samples", "members", "bytes" and "bytes_read". "checksummed" are shards
+ * whose samples have checksums, since all of their bytes were read and compared. "taken_over" are
+ * shards that this call did not read, since something knew them. "counts" is an object with those
+ * of dataflux_indexed_shard over all shards.
  *
  * What was indexed before a kill or a failure is kept beside the path. A later call for the same
  * path, bucket and rules goes on from there.
@@ -1081,12 +1083,14 @@ DATAFLUX_API void dataflux_verify_shards_options_init(dataflux_verify_shards_opt
                                                       size_t size);
 
 /* Reads all bytes of the indexed shards again, and compares headers, samples and checksums with the
- * index. The index may be freed at once. The record's size is the number of samples. The JSON has
- * "shards", "samples" (of the shards that are right), "bytes_read", "filled" (shards whose samples
- * had no checksums, and have them in the index that was written), "wrong_count", and "wrong", the
- * first 1,000 wrong shards in the order of the index: "shard" (its number), "name", "fault"
- * ("changed", "deleted", "damaged", or "samples" where the index has others), "status" and "text".
- * Nothing is written where a shard is wrong.
+ * index. The index may be freed at once. The record's size is the number of samples. Nothing is
+ * written where a shard is wrong.
+ *
+ * The JSON has "shards", "samples" (of the shards that are right) and "bytes_read". "filled" are
+ * shards whose samples had no checksums, and have them in the index that was written. "wrong_count"
+ * are the wrong shards, and "wrong" the first 1,000 of them, in the order of the index: "shard"
+ * (its number), "name", "fault", "status" and "text". A fault is "changed", "deleted", "damaged",
+ * or "samples" where the index has others.
  *
  * Failures: of the first wrong shard, unless `return_wrong`: DATAFLUX_FAILED_PRECONDITION for a
  * changed one, DATAFLUX_NOT_FOUND for a deleted one, DATAFLUX_DATA_LOSS for the others. Those of

@@ -101,10 +101,24 @@ void declare_shards(CLI::App& app, command_line& to) {
       "index", "Find the samples of all .tar below a folder, and save where they lie");
   auto* show = app.add_subcommand("show", "What was indexed, when and how");
   auto* get = app.add_subcommand("get", "Write a field of a sample to standard output");
+  auto* verify = app.add_subcommand(
+      "verify", "Read all shards again, and compare them with an index. Status 0: all are right");
+  auto* ls = app.add_subcommand("ls", "Samples, fields and sizes of an index, or of a tar");
   index->add_option("SOURCE", with.source, "gs://bucket[/folder]")->required();
-  for (auto* command : {index, show, get}) {
-    command->add_option("INDEX", with.index, "Path of the index")->required();
+  for (auto* command : {index, show, get, verify}) {
+    command->add_option("INDEX", with.index, "Path of the index, or gs://bucket/name")->required();
   }
+  ls->add_option("WHAT", with.index, "Path of an index or a .tar, or gs://bucket/name")->required();
+  auto* samples = ls->add_flag("--samples", with.details, "A line for each sample");
+  ls->add_flag("--members", with.members, "A line for each member")->excludes(samples);
+  verify->add_flag("--fill", with.fill,
+                   "Write the index again, with the checksums that samples lack");
+  index->add_option("--part", with.parts,
+                    "Index of some of the shards, which are not read if they are as they were;\n"
+                    "may come again");
+  index->add_option(
+      "--board", with.board,
+      "gs://bucket/prefix, where as many as run this command meet, and share the work");
   index->add_option("--glob", with.glob, "Only names like this, instead of .tar: train/*.tar");
   index->add_option("--skip-from", with.skip_from,
                     "Do not read the data of members of so many bytes (1 MiB). Samples of such a\n"
@@ -125,6 +139,8 @@ void declare_shards(CLI::App& app, command_line& to) {
   get->add_option("--sample", with.sample, "Its number, where several samples have the key");
   index->callback([&with] { with.action = cli::shards_action::index; });
   get->callback([&with] { with.action = cli::shards_action::get; });
+  verify->callback([&with] { with.action = cli::shards_action::verify; });
+  ls->callback([&with] { with.action = cli::shards_action::ls; });
   declare_rewriting(app, with.rewrite);
 }
 

@@ -98,15 +98,22 @@ exit_status run_manifest(const session& with, const manifest_options& options);
 
 exit_status run_rewrite(const session& with, const rewrite_options& options);
 
-enum class shards_action { index, show, get };
+enum class shards_action { index, show, get, verify, ls };
 struct shards_options {
   /// If it has a verb, that alone counts.
   rewrite_options rewrite{};
   shards_action action{shards_action::show};
   std::string source{};
-  /// A path.
+  /// A path, or gs://bucket/name; of `ls` also that of a shard.
   std::string index{};
   std::string glob{};
+  /// Indexes that know some of the shards.
+  std::vector<std::string> parts{};
+  /// gs://bucket/prefix, where processes meet.
+  std::string board{};
+  /// The samples get the checksums that they lack.
+  bool fill{false};
+  bool members{false};
   /// Bytes; 0 = as the library has it.
   std::uint64_t skip_from{0};
   bool read_concatenated{false};

@@ -16,6 +16,7 @@
 #include "commands.hpp"
 #include "location.hpp"
 #include "row_printer.hpp"
+#include "shards_verbs.hpp"
 
 namespace cli {
 
@@ -28,10 +29,6 @@ using dataflux::result;
 using dataflux::shard_index;
 
 namespace {
-
-void print_count(const char* what, std::uint64_t count) {
-  if (count > 0) std::printf("  %" PRIu64 " %s\n", count, what);
-}
 
 void print_counts(const dataflux::shard_counts& of, const dataflux::grouping_counts& groups) {
   print_count("archives behind the first one of a shard, read too", of.concatenated);
@@ -53,6 +50,7 @@ void print_summary(const dataflux::index_shards_summary& of) {
   std::printf("%" PRIu64 " shards, %" PRIu64 " samples, %" PRIu64 " members, %" PRIu64
               " bytes, %" PRIu64 " of them read\n",
               of.shards, of.samples, of.members, of.bytes, of.bytes_read);
+  print_count("shards not read again", of.taken_over);
   print_count("shards whose samples have checksums", of.checksummed);
   print_count("shards with large members that were not read: no checksums",
               of.shards - of.checksummed);
@@ -65,7 +63,8 @@ result<dataflux::object_columns> shards_of(const session& with, const shards_opt
                                       .prefix = folder_prefix(from.name),
                                       .match_glob = options.glob,
                                       .limits = {.stop = with.stop}};
-  if (options.glob.empty()) request.filter.suffix = ".tar";
+  // And what a writer has put beside them.
+  if (options.glob.empty()) request.filter.regex = R"(\.tar(\.dfx)?$)";
   auto listed = [&] {
     listing_progress bar;
     dataflux::fast_list_request shown = request;
@@ -86,11 +85,15 @@ result<dataflux::object_columns> shards_of(const session& with, const shards_opt
 result<void> make_index(const session& with, const shards_options& options) {
   const auto from = parse_object_location(options.source);
   if (!from) return from.error();
+  const bool to_object = parse_object_location(options.index).has_value();
+  spool_folder spool;
+  const auto path = to_object ? spool.file() : result<std::string>(options.index);
+  if (!path) return path.error();
   auto shards = shards_of(with, options, *from);
   if (!shards) return std::move(shards).error();
   dataflux::index_shards_request request{.bucket = from->bucket,
                                          .shards = *std::move(shards),
-                                         .path = options.index,
+                                         .path = *path,
                                          .skip_from = options.skip_from,
                                          .limits = {.stop = with.stop}};
   using dataflux::concatenated_rule, dataflux::trailing_rule, dataflux::damaged_rule;
@@ -100,38 +103,30 @@ result<void> make_index(const session& with, const shards_options& options) {
   if (options.keep_first) request.grouping.repeated = dataflux::repeated_rule::keep_first;
   request.grouping.keep_case = options.keep_case;
   request.grouping.strip_dot_slash = options.strip_dot_slash;
+  for (const std::string& each : options.parts) {
+    auto part = open_index(with, each);
+    if (!part) return part.error();
+    request.parts.push_back(*std::move(part));
+  }
+  if (!options.board.empty()) {
+    const auto board = parse_object_location(options.board);
+    if (!board) return board.error();
+    request.board_bucket = board->bucket;
+    request.board_prefix = folder_prefix(board->name);
+  }
   const auto made = dataflux::index_shards(with.transfers, std::move(request));
   if (!made) return made.error();
+  if (to_object) {
+    if (auto sent = send_index(with, *path, options.index); !sent) return sent;
+  }
   print_summary(*made);
   return {};
 }
 
-result<void> show_samples(const shard_index& of) {
-  const std::string& bucket = of.description().bucket;
-  std::optional<dataflux::indexed_shard> shard;
-  for (std::uint64_t i = 0; i < of.samples(); ++i) {
-    const auto sample = of.sample(i);
-    if (!sample) return sample.error();
-    if (!shard || i >= shard->first_sample + shard->samples) {
-      const auto next = of.shard(sample->shard);
-      if (!next) return next.error();
-      shard = *next;
-    }
-    std::printf("%" PRIu64 " %s@%" PRIu64 " %" PRIu64, i,
-                shown_url(bucket, shard->object.name).c_str(), sample->offset, sample->size);
-    for (std::size_t k = 0; k < sample->members; ++k) {
-      const auto member = sample->member(k);
-      std::printf(" %s:%" PRIu64, shown_name(member.field).c_str(), member.size);
-    }
-    std::printf("\n");
-  }
-  return {};
-}
-
-result<void> show(const shards_options& options) {
-  const auto of = shard_index::open(options.index);
+result<void> show(const session& with, const shards_options& options) {
+  const auto of = open_index(with, options.index);
   if (!of) return of.error();
-  if (options.details) return show_samples(*of);
+  if (options.details) return print_samples(*of);
   dataflux::index_shards_summary sum{.shards = of->shards(), .samples = of->samples()};
   for (std::uint64_t i = 0; i < of->shards(); ++i) {
     const auto shard = of->shard(i);
@@ -173,7 +168,7 @@ result<void> put_out(dataflux::bytes_view bytes) {
 }
 
 result<void> get(const session& with, const shards_options& options) {
-  const auto of = shard_index::open(options.index);
+  const auto of = open_index(with, options.index);
   if (!of) return of.error();
   const auto number = number_of(*of, options);
   if (!number) return number.error();
@@ -212,9 +207,21 @@ result<void> get(const session& with, const shards_options& options) {
 exit_status run_shards(const session& with, const shards_options& options) {
   if (options.rewrite.verb != rewrite_verb::none) return run_rewrite(with, options.rewrite);
   outcome report(nullptr);
-  const auto done = options.action == shards_action::index ? tar_shards::make_index(with, options)
-                    : options.action == shards_action::get ? tar_shards::get(with, options)
-                                                           : tar_shards::show(options);
+  const auto act = [&] {
+    switch (options.action) {
+      case shards_action::index:
+        return tar_shards::make_index(with, options);
+      case shards_action::get:
+        return tar_shards::get(with, options);
+      case shards_action::verify:
+        return tar_shards::verify(with, options);
+      case shards_action::ls:
+        return tar_shards::list(with, options);
+      default:
+        return tar_shards::show(with, options);
+    }
+  };
+  const auto done = act();
   if (!done) report.failed(done.error());
   if (done && std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
   return report.status();

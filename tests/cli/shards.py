@@ -66,6 +66,53 @@ class Shards(Case):
         self.fails(3, "shards", "get", "here.dfx", "none", saying="no sample has the key 'none'")
         self.fails(3, "shards", "get", "here.dfx", "2", "cls", saying="it has jpg")
 
+    def test_an_index_that_is_an_object(self):
+        self.index()
+        said = self.lines("index", self.url("t"), self.url("all.dfx"))
+        self.assertEqual("2 shards, 4 samples, 6 members, 20480 bytes, 20480 of them read", said[0])
+        self.assertEqual(self.lines("show", "-l", "here.dfx"), self.lines("show", "-l", self.url("all.dfx")))
+        self.assertEqual(b"picture", self.ok("shards", "get", self.url("all.dfx"), "dir/0", "jpg"))
+        self.assertIn("4 samples as they were indexed", self.lines("verify", self.url("all.dfx"))[0])
+        self.fails(3, "shards", "show", self.url("none.dfx"), saying="none.dfx")
+        self.fails(2, "shards", "verify", "--fill", self.url("all.dfx"), saying="--fill")
+
+    def test_verify(self):
+        self.service.put("t/c.tar", tar_of([("3.bin", b"x" * (3 << 20))]))
+        self.index()
+        self.assertEqual("3 shards, 5 samples as they were indexed, 3174400 bytes read",
+                         self.lines("verify", "here.dfx")[0])
+        self.assertIn("  1 shards whose samples have got checksums", self.lines("verify", "--fill", "here.dfx"))
+        self.assertIn("  3 shards whose samples have checksums", self.lines("show", "here.dfx"))
+        self.service.put("t/b.tar", tar_of(self.FIRST))
+        self.fails(1, "shards", "verify", "here.dfx", saying="1 of 3 shards are not what the index says")
+        self.assertIn(f"changed {self.url('t/b.tar')}".encode(), self.run_it("shards", "verify", "here.dfx").stdout)
+
+    def test_ls(self):
+        self.index()
+        self.assertEqual([f"           2 samples            4 members          10240 bytes  {self.url('t/a.tar')}",
+                          f"           2 samples            2 members          10240 bytes  {self.url('t/b.tar')}",
+                          "  cls                  2 members, 2 bytes",
+                          "  jpg                  4 members, 21 bytes"], self.lines("ls", "here.dfx"))
+        self.assertEqual(self.lines("show", "-l", "here.dfx"), self.lines("ls", "--samples", "here.dfx"))
+        self.assertEqual(f"0 {self.url('t/a.tar')}@1024 7 jpg", self.lines("ls", "--members", "here.dfx")[0])
+        (self.folder / "x.tar").write_bytes(tar_of(self.FIRST))
+        for tar in (self.url("t/a.tar"), "x.tar"):
+            self.assertEqual(["2 samples, 4 members", "  cls                  2 members, 2 bytes",
+                              "  jpg                  2 members, 12 bytes",
+                              "  2 members in no sample"], self.lines("ls", tar))
+            self.assertEqual(["dir/0 jpg:7 cls:1", "1 jpg:5 cls:1"], self.lines("ls", "--samples", tar))
+            self.assertEqual("7 dir/0 jpg", self.lines("ls", "--members", tar)[0])
+        (self.folder / "y.tar").write_bytes(tar_of(self.SECOND, damaged=True))
+        self.fails(7, "shards", "ls", "y.tar", saying="y.tar: ")
+
+    def test_parts_and_boards(self):
+        self.index()
+        self.service.put("t/c.tar", tar_of([("3.txt", b"x")]))
+        said = self.lines("index", self.url("t"), "new.dfx", "--part", "here.dfx")
+        self.assertEqual("  2 shards not read again", said[1])
+        self.lines("index", self.url("t"), "shared.dfx", "--board", self.url("board/7"))
+        self.assertEqual(self.lines("ls", "--members", "new.dfx"), self.lines("ls", "--members", "shared.dfx"))
+
     def test_a_key_that_comes_again(self):
         self.index()
         self.fails(2, "shards", "get", "here.dfx", "1", "jpg", saying="2 samples have the key '1': 1, 2")

@@ -1,14 +1,17 @@
 #pragma once
 
-#include <dataflux/shard/detail/shard_pattern.hpp>
 #include <dataflux/store/object_columns.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 /// Which rows of a listing are shards, and how they are divided among processes. Pure.
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
+
+/// What a writer calls the index of one shard: the shard's name, and this.
+inline constexpr std::string_view sidecar_suffix = ".dfx";
 
 struct planned_shard {
   static constexpr std::size_t none = SIZE_MAX;

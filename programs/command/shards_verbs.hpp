@@ -1,0 +1,43 @@
+#pragma once
+
+#include <dataflux/result.hpp>
+#include <dataflux/shard/shard_index.hpp>
+
+#include <string>
+
+#include "commands.hpp"
+
+namespace cli::tar_shards {
+
+/// A folder for files that are gone when the command ends.
+class spool_folder {
+ public:
+  spool_folder() = default;
+  spool_folder(const spool_folder&) = delete;
+  spool_folder& operator=(const spool_folder&) = delete;
+  ~spool_folder();
+
+  /// Where its one file goes. Errors: those of the file system.
+  dataflux::result<std::string> file();
+
+ private:
+  std::string folder_{};
+  std::string file_{};
+};
+
+/// An index that is a file, or an object, which is read into a file first.
+dataflux::result<dataflux::shard_index> open_index(const session& with, const std::string& place);
+/// Writes the file of an index to an object. Errors: also invalid_argument for a URL without a
+/// name.
+dataflux::result<void> send_index(const session& with, const std::string& path,
+                                  const std::string& url);
+
+/// One line of what was counted, if it is not nothing.
+void print_count(const char* what, std::uint64_t count);
+/// A line for each sample: its number, shard@offset, size, and field:size of each field.
+dataflux::result<void> print_samples(const dataflux::shard_index& of);
+
+dataflux::result<void> verify(const session& with, const shards_options& options);
+dataflux::result<void> list(const session& with, const shards_options& options);
+
+}  // namespace cli::tar_shards
