@@ -22,6 +22,7 @@ TABLE = {
     ("dataloader", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("fsspec", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("checkpoints", None): (FROM_PYPI, ["dataflux-emulator"]),
+    ("shards_write", None): ([], ["dataflux-emulator"]),
     ("list_socket", None): (FROM_PYPI, []),
     ("languages", "peers"): (FROM_PYPI, []),
     ("save", "peers"): (FROM_PYPI, ["dataflux-emulator"]),

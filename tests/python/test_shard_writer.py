@@ -156,7 +156,7 @@ def test_resumed_it_goes_on_behind_what_is_there(client, bucket):
                 writer.write(sample(i))
             1 / 0
     with client.shard_writer(bucket("%03d.tar"), count=4, resume=True) as writer:
-        assert writer.resumed == dataflux.Resumed(
+        assert writer.resumed == dataflux.ResumedShards(
             shards=2, samples=8, bytes=sum(len(bucket.get(f"00{i}.tar")) for i in range(2)))
         for i in range(writer.resumed.samples, 10):
             writer.write(sample(i))

@@ -56,7 +56,7 @@ _WHERE = {
     "Listing": "_listing", "Row": "_listing", "RowFeed": "_listing", "Rows": "_listing",
     "Mixer": "_mixer", "Sampler": "_sampler",
     "ShardIndex": "_shards", "GetSamples": "_shards", "AsyncGetSamples": "_shards",
-    "ShardWriter": "_shard_writer", "AsyncShardWriter": "_shard_writer", "Resumed": "_reports",
+    "ShardWriter": "_shard_writer", "AsyncShardWriter": "_shard_writer", "ResumedShards": "_reports",
     "WrittenShard": "_reports", "WrittenShards": "_reports",
     "IndexedSample": "_reports", "IndexedShard": "_reports", "IndexedShards": "_reports",
     "VerifiedShards": "_reports", "WrongShard": "_reports",

@@ -322,7 +322,7 @@ class IndexedSample(Report):
     __hash__ = None  # type: ignore[assignment]  # as of what has a dict
 
 
-class Resumed(Report):
+class ResumedShards(Report):
     """What a writer of shards has found when it was opened with resume=True.
 
     shards, samples, bytes: of the shards that were there.
@@ -366,4 +366,4 @@ class WrittenShards(Report):
     shards: Tuple[WrittenShard, ...]
     samples: int
     bytes: int
-    resumed: Resumed
+    resumed: ResumedShards

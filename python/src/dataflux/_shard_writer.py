@@ -13,7 +13,7 @@ from ._lent import Lent
 from ._library import byref, library, struct
 from ._loops import aside, current
 from ._place import count_of, flag_of, object_place, url_of
-from ._reports import Resumed, WrittenShard, WrittenShards
+from ._reports import ResumedShards, WrittenShard, WrittenShards
 from ._writer import Life, abort_in_task, abort_quietly
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ _MOST_NAMES = 4096  # that are kept
 
 
 def _taken(operation, record):
-    found = Resumed(**json_of(operation))  # of the writer, as long as it is not taken
+    found = ResumedShards(**json_of(operation))  # of the writer, as long as it is not taken
     return _take_writer(operation, record), found
 
 
@@ -60,14 +60,14 @@ class _Body(Life):
         self._of_client(client, bucket, pattern)
         self._names = {}  # of fields: their bytes, which stay where they are
         self._room = bytearray(16 * _FIELD.size)
-        self._resumed = Resumed(shards=0, samples=0, bytes=0)
+        self._resumed = ResumedShards(shards=0, samples=0, bytes=0)
 
     async def _opened_behind(self, call):
         self._writer, self._resumed = await call
         return self._is_open()
 
     @property
-    def resumed(self) -> Resumed:
+    def resumed(self) -> ResumedShards:
         """What was there when it was opened, with resume=True: go on with the sample of number
         `resumed.samples`."""
         return self._resumed
@@ -176,7 +176,7 @@ class _Body(Life):
         known = json_of(operation)
         shards = [WrittenShard(bucket=self._of[0].decode(), **each) for each in known["shards"]]
         return WrittenShards(shards=tuple(shards), samples=known["samples"], bytes=known["bytes"],
-                             resumed=Resumed(**known["resumed"]))
+                             resumed=ResumedShards(**known["resumed"]))
 
     def __repr__(self) -> str:
         return f"<dataflux.{type(self).__name__} {self.url}, {self._samples} samples, {self._state}>"

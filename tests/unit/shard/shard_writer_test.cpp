@@ -294,6 +294,36 @@ TEST_CASE("shard_writer: aborted, or dropped, the open shard is discarded", "[sh
   CHECK(w.store.open_uploads() == 0);
 }
 
+TEST_CASE("shard_writer: an end and a giving up at once are both answered", "[shard]") {
+  fixture w;
+  auto writer = w.open({.count = 2}).value();
+  REQUIRE(w.write_all(writer, 0, 5, 100));
+  REQUIRE(w.repeat([&] { return writer.try_end(); }));
+  auto finish = writer.submit_finish();
+  auto abort = writer.submit_abort();
+  auto again = writer.submit_abort();
+  CHECK(w.end(abort));
+  CHECK(w.end(again));
+  CHECK(w.end(finish)->samples == 5);
+  CHECK(w.check_whole(100) == 5);
+}
+
+TEST_CASE("shard_writer: where nothing may be looked at, conditions decide", "[shard]") {
+  fixture w;
+  w.fail(store_verb::stat, 1, error(errc::permission_denied, "no"), false, 1000);
+  auto writer = w.open().value();
+  REQUIRE(w.write_all(writer, 0, 3, 100));
+  REQUIRE(w.finish(writer));
+  w.store.set_faults({});
+  CHECK(w.check_whole(100) == 3);
+  w.fail(store_verb::stat, 1, error(errc::permission_denied, "no"), false, 1000);
+  auto other = w.open().value();
+  REQUIRE(w.write_all(other, 3, 5, 100));
+  CHECK_FALSE(w.finish(other));
+  w.store.set_faults({});
+  CHECK(w.check_whole(100) == 3);
+}
+
 TEST_CASE("shard_writer: an entry without a shard is replaced", "[shard]") {
   fixture w;
   w.store.put("bkt", "t/000.tar.dfx", as_bytes("of a killed writer"));

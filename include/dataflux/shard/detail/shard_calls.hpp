@@ -12,9 +12,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// The calls of a shard_writer that take several requests: to find out what is there, to open a
@@ -28,7 +30,8 @@ struct opened_shard {
   std::int64_t sidecar{0};
 };
 
-/// Sees that the shard is not there, and opens its upload.
+/// Sees that the shard is not there, and opens its upload. Where nothing may be looked at, the
+/// conditions of the writes decide.
 class shard_open_call final : public call_coordinator<shard_open_call, opened_shard> {
  public:
   shard_open_call(const transfer_context& context, upload_request request,
@@ -49,8 +52,16 @@ class shard_open_call final : public call_coordinator<shard_open_call, opened_sh
 /// What the ends of a writer's shards share, on the strand: they come one after the other, and none
 /// after one that has failed.
 struct shard_chain {
+  /// The next one, when none is under way.
+  void pass_on() {
+    if (busy || waiting.empty()) return;
+    auto next = std::exchange(waiting.front(), {});
+    waiting.pop_front();
+    next();
+  }
+
   bool busy{false};
-  unique_function<void()> next{};  ///< at most one waits
+  std::deque<unique_function<void()>> waiting{};
   std::optional<error> failure{};
   std::vector<written_shard> written{};
   // For any thread:

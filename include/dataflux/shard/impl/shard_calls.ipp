@@ -13,7 +13,10 @@ namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 inline constexpr std::size_t surveyed_at_once = 16;
 inline constexpr std::size_t largest_sidecar = std::size_t{1} << 30U;
 
-inline bool is_missing(const error& why) noexcept { return why.code() == errc::not_found; }
+/// Nothing is there, or nobody may see it.
+inline bool is_unseen(const error& why) noexcept {
+  return why.code() == errc::not_found || why.code() == errc::permission_denied;
+}
 
 // ---- shard_open_call
 
@@ -47,13 +50,13 @@ DATAFLUX_INLINE void shard_open_call::found(const result<object_metadata>& shard
               "choose another pattern or first number");
     return fail(std::move(why.with_bucket(request_.bucket).with_object(request_.object)));
   }
-  if (!is_missing(shard.error())) fail(shard.error());
+  if (!is_unseen(shard.error())) fail(shard.error());
 }
 
 DATAFLUX_INLINE void shard_open_call::found_sidecar(const result<object_metadata>& sidecar) {
   if (sidecar) {
     sidecar_ = sidecar->generation;
-  } else if (!is_missing(sidecar.error())) {
+  } else if (!is_unseen(sidecar.error())) {
     fail(sidecar.error());
   }
 }
@@ -83,13 +86,13 @@ DATAFLUX_INLINE shard_end_call::shard_end_call(const transfer_context& context,
 DATAFLUX_INLINE void shard_end_call::begin() {
   if (!watch_stop()) return stop_asked();
   if (!chain_->busy) return go_on();
-  chain_->next = [self = shared_from_this()] {
+  chain_->waiting.emplace_back([self = shared_from_this()] {
     self->make_step([](shard_end_call& here) { here.go_on(); });
-  };
+  });
 }
 
 DATAFLUX_INLINE void shard_end_call::go_on() {
-  if (completed()) return;
+  if (completed()) return chain_->pass_on();
   mine_ = true;
   chain_->busy = true;
   if (ending_.aborted) return abort();
@@ -173,14 +176,12 @@ DATAFLUX_INLINE void shard_end_call::idle() {
 
 DATAFLUX_INLINE void shard_end_call::end(result<shard_writer_summary> outcome) {
   const auto chain = chain_;
-  unique_function<void()> next;
   if (mine_) {
     chain->busy = false;
     if (!outcome && !chain->failure) chain->failure = outcome.error();
-    next = std::exchange(chain->next, {});
   }
   complete(std::move(outcome));
-  if (next) next();
+  chain->pass_on();
 }
 
 // ---- shard_survey
