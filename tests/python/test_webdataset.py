@@ -2,6 +2,7 @@
 tests/judges/webdataset_judge.py compares it with the package webdataset."""
 
 import bz2
+import gc
 import gzip
 import io
 import lzma
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import time
 import warnings
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -290,9 +292,14 @@ def test_fields_that_would_be_something_else(folder, name):
     assert keys(wds.WebDataset(f"{folder}/d.tar", handler=wds.ignore_and_continue)) == ["a", "b"]
 
 
-def test_hard_links_are_told():
-    with pytest.warns(UserWarning, match="hard links are in no sample"):
-        list(wds.WebDataset(str(VECTORS / "odd" / "links.tar")))
+def test_what_is_left_out_is_counted(folder):
+    dataset = wds.WebDataset(str(VECTORS / "odd" / "links.tar"))
+    with pytest.warns(UserWarning, match="2 hard links are in no sample"):
+        list(dataset)
+    assert dataset.left_out["hard_links"] == 2
+    (folder / "o.tar").write_bytes(tar_of("README", "a.txt", "__meta__/x.json", "b.txt"))
+    dataset = wds.WebDataset([f"{folder}/0.tar", f"{folder}/o.tar"])
+    assert keys(dataset) == [*KEYS[:4], "a", "b"] and dataset.left_out == {"hidden": 1, "no_field": 1}
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
@@ -332,6 +339,84 @@ def test_streams_are_closed(folder, monkeypatch):
         next(passing)
         passing.close()
     assert len(opened) == 3 and all(each.closed for each in opened)
+
+
+# Reading ahead.
+
+def test_what_comes_before_a_failure_of_the_source_comes_first(shards, client, bucket):
+    def source():
+        yield {"url": bucket("s/0.tar")}
+        yield {"url": bucket("s/1.tar")}
+        raise KeyError("of the source")
+
+    found = []
+    with pytest.raises(KeyError, match="of the source"):
+        for sample in wds.DataPipeline(source, wds.tarfile_to_samples(client=client)):
+            found.append(sample["__key__"])
+    assert found == KEYS[:8]
+
+
+def test_a_pass_that_is_left_leaves_nothing(shards, client, bucket):
+    large = bucket("large.tar")
+    client.put(large, tar_of(*(f"{n}.bin" for n in range(40)), content=bytes(1 << 20)))
+    for urls in (shards, [large, large, large]):
+        passing = iter(wds.WebDataset(urls, client=client))
+        next(passing)
+        passing.close()
+        for _ in range(1000):  # threads may open shards still
+            if not client._under_way:
+                break
+            time.sleep(0.01)
+        assert not client._under_way
+
+
+def test_shards_are_opened_ahead(client, emulator, bucket):
+    for number in range(6):
+        client.put(bucket(f"{number}.tar"), shard(number))
+    emulator.faults({"verb": "objects.media", "action": "delay", "ms": 150, "count": 0, "object": "*.tar"},
+                    {"verb": "objects.get", "action": "delay", "ms": 150, "count": 0, "object": "*.tar"})
+    begun = time.monotonic()
+    assert len(list(wds.WebDataset(bucket("{0..5}.tar"), client=client))) == 24
+    assert time.monotonic() - begun < 6 * 0.3  # which it would take one behind the other
+
+
+def test_a_pass_of_a_forked_child_is_its_own(shards, client):
+    dataset = wds.WebDataset(shards, client=client)
+    passing = iter(dataset)
+    first = next(passing)["__key__"]
+    child = os.fork()
+    if child == 0:
+        try:
+            good = keys(dataset) == KEYS
+            try:
+                list(passing)
+                good = False
+            except dataflux.PreconditionError:
+                pass
+            os._exit(0 if good else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert [first, *keys(passing)] == KEYS
+
+
+def test_requests_that_fail_are_repeated(shards, client, emulator):
+    emulator.faults({"verb": "objects.media", "action": "cut", "where": "in_body", "bodyBytes": 900, "count": 2},
+                    {"verb": "objects.get", "action": "refuse", "status": 503, "count": 2})
+    assert keys(wds.WebDataset(shards, client=client)) == KEYS
+
+
+def test_a_failed_pass_leaves_no_cycle(shards, client, bucket, only_new):
+    dataset = wds.WebDataset([bucket("s/0.tar"), bucket("no.tar")], client=client)
+    damaged = wds.WebDataset(str(VECTORS / "odd" / "bad_checksum.tar"))
+    for each in dataset, damaged:
+        for _ in range(2):
+            gc.collect()
+            try:
+                list(each)
+            except dataflux.Error:
+                pass
+        assert gc.collect() == 0
 
 
 # The cache.

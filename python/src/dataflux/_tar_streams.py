@@ -103,7 +103,7 @@ class ShardStream:
             own = piece.obj if isinstance(piece.obj, bytes) and len(piece.obj) == piece.nbytes else bytes(piece)
             at = ctypes.cast(ctypes.c_char_p(own), ctypes.c_void_p)
         else:
-            own = (ctypes.c_char * piece.nbytes).from_buffer(piece)
+            own = ctypes.c_char.from_buffer(piece)  # a type for each size would be a cycle
             at = byref(own)
         error = ErrorHandle()
         checked(library.shard_stream_feed(self._handle, at, piece.nbytes, byref(error)), error)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Callable, Deque, Iterable, Iterator, List, Tuple
 
+from .. import _wait
 from .._ahead import _CHUNK, _Chunk
-from .._errors import again
+from .._errors import PreconditionError, again
 from .._reader import Reader
 from .._threads import use
 
@@ -28,6 +29,7 @@ class Pieces:
         self._spare: List[bytearray] = []
         self._begun = self._given = 0
         self._held: _Chunk | None = None
+        self._process = _wait._process
 
     def begin(self, window: int) -> None:
         """Asks for what is not asked for yet of the next so many bytes."""
@@ -42,6 +44,9 @@ class Pieces:
         return self
 
     def __next__(self) -> memoryview:
+        if self._process != _wait._process:
+            raise PreconditionError(f"{self._reader.url}: it is read by the process that this one was forked from: begin "
+                                    "a pass of your own")
         self._release()
         self.begin(_WINDOW)
         if not self._chunks:

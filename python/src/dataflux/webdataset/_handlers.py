@@ -13,7 +13,10 @@ Handler = Callable[[Exception], bool]
 
 def reraise_exception(exn: Exception) -> bool:
     """Raises it: what all stages do unless they are told otherwise."""
-    raise exn
+    try:
+        raise exn
+    finally:
+        del exn  # which has this frame
 
 
 def ignore_and_continue(exn: Exception) -> bool:

@@ -61,21 +61,21 @@ class HttpReader:
                 self._begin(reply)
 
     def _begin(self, reply):
-        version = reply.headers.get("ETag") or reply.headers.get("Last-Modified")
-        if self._at and version != self._version or (version or "").startswith("W/") and self._at:
-            reply.close()
-            raise of_status("failed_precondition", f"{self._url}: it changed while it was read, at byte {self._at}, or "
-                            "the server does not say that it did not: read it again")
+        # A weak tag is good for nothing here: the bytes may differ.
+        tag = reply.headers.get("ETag", "W/")
+        version = tag if not tag.startswith("W/") else reply.headers.get("Last-Modified")
         length = reply.headers.get("Content-Length", "")
         total = int(length) if length.isdecimal() else None
+        whole = None if total is None else total + (self._at if reply.status == 206 else 0)
+        if self._at and (version != self._version or whole != self._size):
+            reply.close()
+            raise of_status("failed_precondition", f"{self._url}: it changed while it was read, at byte {self._at}: read it "
+                            "again")
         skip = 0
-        if self._at and reply.status == 206:
-            total = None if total is None else total + self._at
-        elif self._at:
+        if not self._at:
+            self._version, self._size = version, whole
+        elif reply.status != 206:
             skip = self._at
-        else:
-            self._version = version
-            self._size = total
         self._reply = reply
         while skip:  # a server without ranges: it has sent the beginning again
             data = reply.read(min(skip, 1 << 20))

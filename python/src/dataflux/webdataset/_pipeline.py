@@ -226,9 +226,11 @@ class WebLoader(FluidInterface, DataPipeline):
         from ._optional import optional
 
         loaders = optional("torch.utils.data", "a WebLoader", "torch")
-        if args and hasattr(args[0], "_in_turns"):  # of an index
-            args = (args[0]._in_turns(args[1] if len(args) > 1 else kw.get("batch_size", 1)), *args[1:])
-        super().__init__(loaders.DataLoader(*args, **kw))
+        if args:
+            kw["dataset"], args = args[0], args[1:]
+        if hasattr(kw.get("dataset"), "_in_turns"):  # of an index
+            kw["dataset"] = kw["dataset"]._in_turns(args[0] if args else kw.get("batch_size", 1))
+        super().__init__(loaders.DataLoader(kw.pop("dataset"), *args, **kw))
 
 
 def seed_of(seed: Any) -> Any:

@@ -7,6 +7,7 @@ import warnings
 from typing import Any, Callable, Dict, Iterable, Iterator
 
 from .._errors import Error, InvalidArgumentError, of_status
+from .._reports import SHARD_COUNTS
 from .._tar_streams import ShardStream
 from ._ahead import Opening, opened_ahead
 from ._cache import Cache
@@ -24,6 +25,7 @@ Sample = Dict[str, Any]
 
 _PIECE = 4 << 20  # bytes that are asked for at once
 _NAME = re.compile(r"((?:.*/|)[^.]+)[.]([^/]*)", re.DOTALL)
+_LEFT_OUT = tuple(reason for reason in SHARD_COUNTS if reason not in ("concatenated", "missing_ends"))
 _RULES = ("concatenated", "trailing", "damaged", "keep_case", "strip_dot_slash", "repeated")
 
 
@@ -59,6 +61,8 @@ class ReadShards(PipelineStage):
         rules: concatenated, trailing, damaged, keep_case, strip_dot_slash, repeated: as of
             Client.index_shards().
         local_paths: samples of files here have "__local_path__".
+
+    left_out   how many members of whole shards are in no sample, by reason: of this process
     """
 
     def __init__(self, handler: Handler = reraise_exception,
@@ -70,6 +74,7 @@ class ReadShards(PipelineStage):
         self._rules = rules_of(rules or {})
         self._client, self._cache = client, cache
         self._local_paths = local_paths
+        self.left_out: Dict[str, int] = {}
 
     def run(self, src: Iterable[Shard]) -> Iterator[Sample]:
         urls = (shard["url"] if isinstance(shard, dict) else shard for shard in src)
@@ -130,12 +135,20 @@ class ReadShards(PipelineStage):
             shard = ShardStream(unpacked(pieces), **({**rules, "keep_case": True} if renamed else rules))
             for key, fields in self._chosen(shard, rules) if renamed else shard:
                 yield _sample_of(key, fields, own, rules)
-            _say_left_out(url, shard.counts)
+            self._count(url, shard.counts)
         except Error as why:
             raise _of_shard(url, why) from why.__cause__
         finally:
             if close is not None:
                 close()
+
+    def _count(self, url, counts):
+        for reason in _LEFT_OUT:
+            if counts.get(reason):
+                self.left_out[reason] = self.left_out.get(reason, 0) + counts[reason]
+        if counts.get("hard_links"):
+            warnings.warn(f"{url}: {counts['hard_links']} hard links are in no sample: tar has stored a second name of a "
+                          "file, without its bytes. Make the shard anew, by tar --hard-dereference", stacklevel=2)
 
     def _chosen(self, samples, rules):
         """(key, fields) of members that are chosen, and grouped by their new names."""
@@ -160,13 +173,6 @@ class ReadShards(PipelineStage):
                     raise _repeated(last, field)
         if held:
             yield last, held
-
-
-def _say_left_out(url, counts):
-    links = counts.get("hard_links", 0)
-    if links:
-        warnings.warn(f"{url}: {links} hard links are in no sample: tar has stored a second name of a file, without its "
-                      "bytes. Make the shard anew, by tar --hard-dereference", stacklevel=2)
 
 
 def _repeated(key, field):

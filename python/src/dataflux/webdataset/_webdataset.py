@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Callable, Iterable, Iterator
+from typing import Any, Callable, Dict, Iterable, Iterator
 
 from . import _stages
 from ._cache import Cache
@@ -105,6 +105,12 @@ class WebDataset(FluidInterface, DataPipeline):
             self.append(_some)
         if repeat:
             self.repeat()
+
+    @property
+    def left_out(self) -> Dict[str, int]:
+        """How many members of the shards that were read to their ends are in no sample, by reason, such as
+        "hard_links", "no_field" and "hidden": see ShardCounts. Of this process, in all passes."""
+        return next((dict(stage.left_out) for stage in self.pipeline if isinstance(stage, ReadShards)), {})
 
     def __enter__(self) -> Self:
         return self
