@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from io import BufferedReader
 from typing import Any, Callable, Dict, Iterable, Iterator
 
 from .._errors import Error, InvalidArgumentError, of_status
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 Sample = Dict[str, Any]
 
-_PIECE = 4 << 20  # bytes that are asked for at once
+_PIECE = 1 << 20  # bytes that are asked for at once
 _NAME = re.compile(r"((?:.*/|)[^.]+)[.]([^/]*)", re.DOTALL)
 _LEFT_OUT = tuple(reason for reason in SHARD_COUNTS if reason not in ("concatenated", "missing_ends"))
 _RULES = ("concatenated", "trailing", "damaged", "keep_case", "strip_dot_slash", "repeated")
@@ -38,8 +39,15 @@ def rules_of(rules: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _pieces(stream):
+    """The bytes of a stream. Each piece is there until the next one is asked for."""
+    if isinstance(stream, BufferedReader):
+        memory = bytearray(_PIECE)
+        while size := stream.readinto(memory):
+            yield memoryview(memory)[:size]
+        return
     take = getattr(stream, "read1", stream.read) if isinstance(stream, Pipe) else stream.read
-    return iter(lambda: take(_PIECE), b"")
+    while piece := take(_PIECE):
+        yield piece
 
 
 def _of_shard(url, why):
