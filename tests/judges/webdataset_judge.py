@@ -1,6 +1,7 @@
 """The package webdataset, which dataflux.webdataset has the names of: the same samples in the same order, of the
 same bytes; and gs:// in the package itself, by register()."""
 
+import gc
 import io
 import json
 import os
@@ -319,6 +320,8 @@ class Registered(unittest.TestCase):
         self.assertEqual(list(range(35)), [sample["cls"] for sample in found])
         self.assertEqual([noise(50_000, number) for number in range(35)], [sample["bin"] for sample in found])
         self.assertEqual(found, list(ours.WebDataset(urls, shardshuffle=False, client=self.client).decode()))
+        gc.collect()
+        self.assertFalse(self.client._under_way)  # the package closes no stream
 
     def test_the_cache_of_the_package(self):
         self.client.put(f"gs://{self.bucket}/c.tar", (VECTORS / "odd" / "plain.tar").read_bytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from io import RawIOBase
 from typing import Any, Callable, Deque, Iterable, Iterator, List, Tuple
 
 from .. import _wait
@@ -70,6 +71,33 @@ class Pieces:
             self._chunks.popleft().free()
         self._spare.clear()
         self._reader.close()
+
+
+class InSequence(RawIOBase):
+    """An object as a stream that cannot seek, and is read ahead from its first byte on."""
+
+    def __init__(self, client: Client, url: str) -> None:
+        self._pieces = Pieces(Reader(client, url))
+        self._pieces.begin(_BEGUN)
+        self._left = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._left:
+            self._left = next(self._pieces, self._left)
+        size = min(len(buffer), len(self._left))
+        buffer[:size] = self._left[:size]
+        self._left = self._left[size:]
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            self._left = memoryview(b"")
+            if "_pieces" in self.__dict__:
+                self._pieces.close()
+            super().close()
 
 
 class Opening:

@@ -251,7 +251,12 @@ class Opener:
         self.client = client
 
     def __call__(self, url: str, mode: str = "rb", bufsize: int = -1, **kw: Any) -> Any:
-        return open_gs(url, mode, client=self.client)
+        if mode != "rb":
+            return open_gs(url, mode, client=self.client)
+        from .._client import client as default
+        from ._ahead import InSequence
+
+        return io.BufferedReader(InSequence(self.client or default(), url), 1 << 20)
 
 
 def register(client: Client | None = None) -> None:
