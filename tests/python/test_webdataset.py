@@ -271,6 +271,14 @@ def test_objects_that_are_missing(shards, client, bucket):
     assert keys(wds.WebDataset(urls, client=client, handler=wds.ignore_and_continue)) == KEYS[:4] + KEYS[8:]
 
 
+def test_a_url_that_is_wrong_is_told_to_the_handler(shards, client, bucket):
+    seen = []
+    urls = ["gs://B!/x.tar", bucket("s/1.tar"), "gs://", "no:scheme", bucket("s/2.tar")]
+    dataset = wds.WebDataset(urls, client=client, handler=lambda why: not seen.append(why))
+    assert keys(dataset) == KEYS[4:]
+    assert set(map(str, seen)) and all(isinstance(why, ValueError) for why in seen)
+
+
 def test_fields_that_come_again(folder):
     (folder / "d.tar").write_bytes(tar_of("a.txt", "b.txt", "b.TXT", "b.cls", "c.txt"))
     path = f"{folder}/d.tar"

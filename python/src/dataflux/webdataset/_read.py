@@ -101,8 +101,9 @@ class ReadShards(PipelineStage):
                         except Exception as why:
                             if not self._handler(why):
                                 return
-                            if isinstance(why, InvalidArgumentError) and url != "-":
-                                rules, again = {**self._rules, "repeated": "keep_first"}, True
+                            again = isinstance(why, InvalidArgumentError) and rules.get("repeated") != "keep_first" \
+                                and url != "-"
+                            rules = {**self._rules, "repeated": "keep_first"}
                             break
                         if skip:  # given already, before the shard was opened again
                             skip -= 1
@@ -129,8 +130,7 @@ class ReadShards(PipelineStage):
             return pieces, pieces.close, None
         path = self._cache.file(url) if self._cache is not None else path_of(url)
         stream = gopen(url if path is None else path, client=self._client)
-        close = getattr(stream, "close", None) if url != "-" else None
-        return _pieces(stream), close or bool, path
+        return _pieces(stream), getattr(stream, "close", None) if url != "-" else None, path
 
     def _samples(self, url, opening, rules):
         close = None if opening is None else opening.close
