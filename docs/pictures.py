@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/training.md.
+"""Draws the pictures of docs/training.md and docs/sampling.md.
 
-    python3 docs/pictures.py [FOLDER]       writes FOLDER/training-*.svg; by default into docs/
+    python3 docs/pictures.py [FOLDER]       writes FOLDER/*.svg; by default into docs/
 
 They are plain SVG on a ground of their own, so that they can be read on a dark page, too.
 """
@@ -109,6 +109,41 @@ def shares():
     return made
 
 
+def orders():
+    """How each kind of shuffle goes through two shards."""
+    made = Picture(820, 322, "The order of 24 samples of two shards: without a shuffle, in blocks, in windows of "
+                   "blocks, and fully shuffled")
+    side, left = 26, 180
+    shades = ("#d5e8ff", "#9cc8ff", "#54aeff", "#fde8c4", "#fbd085", "#f7b955")  # blocks of four samples
+    kinds = (("none", "one request", range(24)),
+             ("blocks", "a request for each block", [8, 20, 1, 11, 22, 3, 9, 21, 0, 10, 23, 2,
+                                                     17, 5, 14, 19, 6, 13, 16, 4, 15, 18, 7, 12]),
+             ("window", "a request for each block", [11, 20, 1, 3, 22, 8, 0, 23, 9, 21, 2, 10,
+                                                     5, 17, 19, 14, 16, 13, 4, 6, 18, 7, 15, 12]),
+             ("full", "a request for each sample", [17, 4, 22, 9, 13, 0, 6, 20, 2, 15, 11, 8,
+                                                    19, 3, 23, 5, 10, 21, 1, 14, 7, 18, 12, 16]))
+    for number, (name, cost, rows) in enumerate(kinds):
+        top = 24 + number * 62
+        made.text(20, top + 15, name, weight="bold")
+        made.text(20, top + 32, cost, size=12, fill=PALE)
+        for place, row in enumerate(rows):
+            made.box(left + place * side, top, side - 3, side - 3, shades[row // 4])
+            made.text(left + place * side + 11.5, top + 16, str(row), "middle", 11)
+        if name in ("blocks", "window"):
+            for first in (0, 12):
+                x = left + first * side
+                made.line([(x, top + 30), (x, top + 35), (x + 12 * side - 3, top + 35), (x + 12 * side - 3, top + 30)])
+                made.text(x + 6 * side, top + 49, "a window of 3 blocks", "middle", 11, PALE)
+    x = left
+    for first, words in ((0, "blocks of shard 0"), (3, "blocks of shard 1")):
+        for shade in shades[first:first + 3]:
+            made.box(x, 284, 16, 16, shade)
+            x += 20
+        made.text(x + 6, 297, words, size=13)
+        x += 150
+    return made
+
+
 def throttled():
     """What happens to the rate of requests when the service refuses."""
     made = Picture(820, 270, "The rate of requests before, at and after a refusal with 429")
@@ -141,8 +176,9 @@ def throttled():
 
 def main():
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent)
-    for name, picture in (("ahead", ahead()), ("shares", shares()), ("throttled", throttled())):
-        (folder / f"training-{name}.svg").write_text(str(picture))
+    for name, picture in (("training-ahead", ahead()), ("training-shares", shares()),
+                          ("training-throttled", throttled()), ("sampling-orders", orders())):
+        (folder / f"{name}.svg").write_text(str(picture))
 
 
 if __name__ == "__main__":

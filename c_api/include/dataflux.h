@@ -562,9 +562,9 @@ DATAFLUX_API dataflux_status dataflux_sampler_rows(const dataflux_sampler_option
 DATAFLUX_API dataflux_status dataflux_sampler_rows_at(const dataflux_sampler_options* options,
                                                       uint64_t* positions, size_t count,
                                                       dataflux_error** err);
-/* The first position behind the window of `position`, at most the rank's size: whoever reads the
- * rows up to there by their numbers reads each block in one piece. Without windows it is the size.
- * Any thread. */
+/* The first position behind the window of `position`, at most the rank's size. A caller that reads
+ * the rows up to there by their numbers reads each block in one piece. Without windows it is the
+ * size. Any thread. */
 DATAFLUX_API dataflux_status dataflux_sampler_window_end(const dataflux_sampler_options* options,
                                                          uint64_t position, uint64_t* end,
                                                          dataflux_error** err);
@@ -624,9 +624,8 @@ typedef struct dataflux_mixer_options {
 DATAFLUX_API void dataflux_mixer_options_init(dataflux_mixer_options* options, size_t size);
 
 /* After n draws of unchanged weights a source of p among P parts has given n * p / P samples,
- * rounded down or up. Weights begin anew with each stage, and where a source was dropped. A job
- * goes on from the draw and one count of each source. DATAFLUX_INVALID_ARGUMENT names the member.
- */
+ * rounded down or up. n is counted from where weights begin, or a source was dropped. A job goes on
+ * from the draw and one count of each source. DATAFLUX_INVALID_ARGUMENT names the member. */
 DATAFLUX_API dataflux_status dataflux_mixer_create(const dataflux_mixer_options* options,
                                                    dataflux_mixer** out, dataflux_error** err);
 DATAFLUX_API void dataflux_mixer_free(dataflux_mixer* mixer);

@@ -98,8 +98,9 @@ class sampler {
   /// Puts the row of each position, below size(), in its place. Fast where they ascend.
   void rows_at(std::span<std::uint64_t> positions) const noexcept;
 
-  /// The first position of this rank behind the window of a position, at most size(). Whoever reads
-  /// the rows up to there by their numbers reads each block in one piece. Without windows: size().
+  /// The first position of this rank behind the window of a position, at most size(). A caller that
+  /// reads the rows up to there by their numbers reads each block in one piece. Without windows:
+  /// size().
   std::uint64_t window_end(std::uint64_t position) const noexcept;
 
  private:

@@ -52,7 +52,7 @@ struct sampler_cost {
 /// their numbers, where memory allows. Estimates for a whole epoch: requests within a fifth of what
 /// is counted, bytes at most a tenth fewer, and for few samples less exact.
 ///
-/// Errors (invalid_argument): a number below 0, or that is none. Threads: any. Cost: microseconds.
+/// Errors (invalid_argument): a mean below 0, infinite or NaN. Threads: any. Cost: microseconds.
 result<sampler_cost> cost_of(const sampler& order, const epoch_reads& reads);
 
 }  // namespace dataflux::inline DATAFLUX_ABI
