@@ -4,6 +4,7 @@
 #include <dataflux/shard/impl/index_shards.ipp>
 #include <dataflux/shard/impl/index_share.ipp>
 #include <dataflux/shard/impl/index_write.ipp>
+#include <dataflux/shard/impl/join_shards.ipp>
 #include <dataflux/shard/impl/known_shards.ipp>
 #include <dataflux/shard/impl/layout_difference.ipp>
 #include <dataflux/shard/impl/pax_records.ipp>

@@ -200,7 +200,19 @@ void call_player::ask_shard_index() {
   dataflux_indexed_shard shard;
   std::size_t count = 77;
   std::size_t key_size = 77;
-  switch (dice_.below(6)) {
+  switch (dice_.below(7)) {
+    case 5: {
+      dataflux_join_options o;
+      dataflux_join_options_init(&o, sizeof o);
+      o.left_outer = static_cast<std::uint32_t>(dice_.below(2));
+      o.all_pairs = static_cast<std::uint32_t>(dice_.below(2));
+      dataflux_shard_join* join = nullptr;
+      said(dataflux_shard_index_join(index, any(shard_indexes_), odd_.of(o, dice_), &join, err()));
+      dataflux_join_rows rows;
+      said(dataflux_shard_join_rows(join, &rows, sizeof rows, err()));
+      dataflux_shard_join_free(join);
+      break;
+    }
     case 0:
       said(dataflux_shard_index_shard(index, number, &shard, sizeof shard, err()));
       break;

@@ -438,6 +438,34 @@ TEST_CASE("dataflux_shard_index_split: bytes of another sample, and what has no 
   CHECK(std::string_view(key.data(), 2) == "d?");
 }
 
+TEST_CASE("dataflux_shard_index_join: an index with itself, and bad input", "[c_api]") {
+  shards_world w;
+  w.fill_shards(1);
+  const shard_index_ptr index = w.indexed();
+  told why;
+  dataflux_shard_join* join = nullptr;
+  REQUIRE(dataflux_shard_index_join(index.get(), index.get(), nullptr, &join, why) == DATAFLUX_OK);
+  dataflux_join_rows rows;
+  REQUIRE(dataflux_shard_join_rows(join, &rows, sizeof rows, why) == DATAFLUX_OK);
+  REQUIRE(rows.rows == samples_a_shard);
+  for (std::uint64_t i = 0; i < rows.rows; ++i) {
+    CHECK(rows.left[i] == i);
+    CHECK(rows.right[i] == i);
+  }
+  CHECK(rows.left_alone + rows.right_alone == 0);
+  CHECK(dataflux_shard_join_rows(join, &rows, 8, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_shard_join_rows(join, nullptr, 8, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_shard_join_rows(nullptr, &rows, sizeof rows, why) == DATAFLUX_INVALID_ARGUMENT);
+  dataflux_shard_join_free(join);
+  CHECK(dataflux_shard_index_join(nullptr, index.get(), nullptr, &join, why) ==
+        DATAFLUX_INVALID_ARGUMENT);
+  CHECK(join == nullptr);
+  CHECK(dataflux_shard_index_join(index.get(), nullptr, nullptr, &join, why) ==
+        DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_shard_index_join(index.get(), index.get(), nullptr, nullptr, why) ==
+        DATAFLUX_INVALID_ARGUMENT);
+}
+
 TEST_CASE("dataflux_index_shards: what the options allow", "[c_api]") {
   shards_world w;
   const std::string shard = shards_world::shard_of(0);

@@ -13,7 +13,7 @@ from ._errors import DataLossError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Iterator
+    from typing import Any, Iterator
 
     from ._listing import Listing
 
@@ -117,6 +117,18 @@ def write_pairs(path: str, first: Side, second: Side, of: bytes = bytes(_SUM)) -
                 file.write(rows)
         count //= 2
         end = count, first.count - count, second.count - count, of
+        digest.update(_END.pack(*end, bytes(_SUM))[:-_SUM])
+        file.write(_END.pack(*end, digest.digest()))
+
+
+def write_rows(path: str, first: Any, second: Any, alone: tuple[int, int], of: bytes) -> None:
+    """Writes rows that are known, of two columns of uint64, as write_pairs() does."""
+    end = len(first), *alone, of
+    digest = hashlib.sha256()
+    with open(path, "wb") as file:
+        for column in (first, second):
+            digest.update(column)
+            file.write(column)
         digest.update(_END.pack(*end, bytes(_SUM))[:-_SUM])
         file.write(_END.pack(*end, digest.digest()))
 

@@ -13,8 +13,10 @@ from .._manifest import Manifest
 from .._pairing import PairedRows
 from .._place import object_place, one_of, prefix_place, url_of, with_both_slashes
 from .._shard_lists import shards_of
+from .._shard_join import ShardJoin
 from .._shards import ShardIndex
 from . import _named, _pairs
+from ._joined import join_of
 from ._ranks import distributed
 from ._source import Folder, Listed, Source, digest_of
 from ._tars import Tars
@@ -83,8 +85,8 @@ def _of_shards(client, several, folder, rank, world_size):
     indexes = list(known.values())
     for each, index in zip(several, indexes):
         if not len(index):
-            raise NotFoundError(f"shards: {each} has no sample", bucket=index.bucket)
-    parts = [Tars.of(index) for index in indexes]
+            raise NotFoundError(f"shards: {each} has no sample")
+    parts = [join_of(index, folder.path, number) or Tars.of(index) for number, index in enumerate(indexes)]
     if len({(part.bucket, part.digest) for part in parts}) < len(parts):
         raise ValueError("shards: the same index was given twice, and its samples would come twice")
     return Source(parts, list(map(len, indexes)), folder, _told(several[0], parts))
@@ -97,8 +99,8 @@ def _is_shard(given):
 
 
 def _index_of(shards):
-    """That of a path, or one that is open; None for what is to be indexed."""
-    if isinstance(shards, ShardIndex):
+    """That of a path, or one that is open, or a join; None for what is to be indexed."""
+    if isinstance(shards, (ShardIndex, ShardJoin)):
         return shards
     if isinstance(shards, (str, os.PathLike)) and "://" not in os.fspath(shards):
         return ShardIndex.open(shards)
@@ -123,6 +125,8 @@ def _told(first, parts):
         told = f"{first[0]} and {len(first) - 1} more shards"
     elif isinstance(first, tuple):
         told = url_of(*first)
+    elif isinstance(first, ShardJoin):
+        told = f"a join of shards of gs://{first.left.bucket} and gs://{first.right.bucket}"
     elif isinstance(first, ShardIndex):
         told = f"shards of gs://{first.bucket}"
     elif _are_rows(first):

@@ -23,7 +23,7 @@ from ._share import client_for, memory_of
 from ._shared import Shared
 from ._sizes import sizes_of
 from ._state import Place, order_of, place_of, state_of
-from ._tars import BLOCK, Tars
+from ._tars import BLOCK
 
 
 class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
@@ -54,9 +54,11 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
             between prefix and suffix are one sample, and row and decode get tuples of two. Both prefixes
             are listed; with `manifest`, which may be a list of two, that is where they are looked up.
         shards: instead, samples of tar shards: the path of an index that Client.index_shards() made, or a
-            ShardIndex; or "gs://bucket/prefix", names with braces or patterns ("gs://bucket/{00..99}.tar"),
-            or a Listing of shards, which are indexed first, as by Client.index_shards(); or a list of those. A sample is a dict: "__key__", "__url__", and of each field its bytes. `decode` is given
-            that, with memoryviews, and the shard's Row.
+            ShardIndex; or a ShardJoin, of whose two sides a sample has the fields; or "gs://bucket/prefix",
+            names with braces or patterns ("gs://bucket/{00..99}.tar"), or a Listing of shards, which are
+            indexed first, as by Client.index_shards(); or a list of those. A sample is a dict: "__key__",
+            "__url__", and of each field its bytes. `decode` is given that, with memoryviews, and the shard's
+            Row.
         unpaired: of an object without a partner: "refuse" it by a NotFoundError that names it, or
             "omit" it and count it (`unpaired`). With `pairs` alone.
         batch_size: that of the DataLoader; None = the samples of a batch depend on the number of
@@ -261,7 +263,7 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
 
     def _kept(self, client, number):
         """Samples of a plan of a part; 0 where none is made."""
-        return self._source.kept(client) if self._plans and isinstance(self._source.parts[number], Tars) else 0
+        return self._source.kept(client) if self._plans and hasattr(self._source.parts[number], "in_plans") else 0
 
     def _rows_of(self, number, order, turns, done, most):
         """Stretches of the rows of a part, by its own numbers, behind the first `done` of a worker's turns."""

@@ -26,7 +26,6 @@ from ._shared import Shared
 from ._sizes import Sizes
 from ._source import Folder, Source
 from ._state import Place, _found
-from ._tars import Tars
 
 # What a position of the mix is: a leaf, its epoch, its position there.
 Pick = tuple["Leaf", int, int]
@@ -336,7 +335,7 @@ class Mix(IterableDataset):
 
     def _kept(self, client, number):
         leaf = self._leaf_of(number)
-        if not leaf.plans or not isinstance(self._source.parts[number], Tars):
+        if not leaf.plans or not hasattr(self._source.parts[number], "in_plans"):
             return 0
         return max(1, leaf.source.kept(client) // sum(each.plans for each in self._leaves))
 

@@ -68,7 +68,7 @@ class _Stream:
         self._batches.close()
 
 
-class _Planned:
+class Planned:
     """Lists of items, of a plan each: read by their numbers, and given in the order of the plan. Those that
     wait for their turn are kept."""
 
@@ -169,9 +169,9 @@ class Tars:
         return _Stream(index, sample_batches(client, index, _Feed(index, stretches), order="asked",
                                              on_error="return", timeout=None, progress=None))
 
-    def in_plans(self, client: Client, plans: Iterator[array[int]]) -> _Planned:
+    def in_plans(self, client: Client, plans: Iterator[array[int]]) -> Planned:
         """A stream whose stretches are plans, each of which is read by its numbers."""
-        return _Planned(plans, lambda stretches: self.stream(client, stretches))
+        return Planned(plans, lambda stretches: self.stream(client, stretches))
 
     def some(self, client: Client, rows: Sequence[int]) -> Iterator[Fields]:
         return self.stream(client, iter([array("Q", rows)])).items()
