@@ -112,6 +112,46 @@ def test_a_plan_is_as_large_as_memory_allows(index, emulator, bucket):
     assert list(IterableDataset(**how)) == list(dataflux.Sampler(COUNT, shuffle="window", block=40, window=3))
 
 
+def failing(sample, row):
+    found = number(sample, row)
+    if 50 <= found < 170:
+        raise ValueError("it is bad")
+    return found
+
+
+@pytest.mark.parametrize("on_error", ["return", "skip"])
+def test_too_many_failures_in_a_row_end_a_pass(index, options, on_error):
+    how = {"shards": index, "decode": failing, "on_error": on_error, "client": options}
+    passing, seen = iter(IterableDataset(shuffle="none", **how)), []
+    with pytest.raises(dataflux.torch.DecodeError, match="00149.*last of 100 samples in a row.*tolerance"):
+        for each in passing:
+            seen.append(each)
+    assert len(seen) == (149 if on_error == "return" else 50)
+    assert len(list(IterableDataset(**how))) == COUNT  # in any order but that one
+    assert len(list(IterableDataset(shuffle="none", tolerance=None, **how))) == COUNT
+    assert len(list(IterableDataset(shuffle="none", tolerance=121, **how))) == COUNT
+    by_number = MapDataset(tolerance=3, **how)
+    with pytest.raises(dataflux.torch.DecodeError, match="last of 3"):
+        by_number.__getitems__([0, 60, 61, 62])
+    with pytest.raises(ValueError, match="tolerance"):
+        MapDataset(tolerance=0, **how)
+
+
+def test_what_indexing_left_out_is_told(client, bucket, tmp_path, options):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name in "a.txt", "README", "b.txt":
+            archive.addfile(tarfile.TarInfo(name))
+        link = tarfile.TarInfo("c.txt")
+        link.type, link.linkname = tarfile.LNKTYPE, "a.txt"
+        archive.addfile(link)
+    client.put(bucket("n/0.tar"), out.getvalue())
+    dataset = MapDataset(shards=bucket("n/"), client=options)
+    assert len(dataset) == 2 and dataset.left_out == {"hard_links": 1, "no_field": 1}
+    client.put(bucket("plain/0"), b"")
+    assert MapDataset(bucket("plain/"), client=options).left_out == {}
+
+
 def test_other_ranks_and_workers_go_on_exactly(index, options):
     how = {"shards": index, "batch_size": 8, "decode": number, "seed": 5, "client": options}
     seen, states = [], []

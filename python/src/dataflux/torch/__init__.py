@@ -9,4 +9,5 @@ from ._samples import DecodeError, as_bytes, tensor
 from ._save import save
 from ._sizes import SizeError
 
-__all__ = ["DecodeError", "IterableDataset", "MapDataset", "MapMix", "Mix", "SizeError", "as_bytes", "load", "save", "tensor"]
+__all__ = ["DecodeError", "IterableDataset", "MapDataset", "MapMix", "Mix", "SizeError", "as_bytes", "load", "save",
+           "tensor"]

@@ -18,7 +18,7 @@ from ._objects import Objects
 from ._order import STRETCH, Order, Turns, plans, stretches
 from ._ranks import ranks
 from ._reads import Reads
-from ._samples import Decode, Maker, as_bytes
+from ._samples import TOLERANCE, Decode, Maker, as_bytes
 from ._share import client_for, memory_of
 from ._shared import Shared
 from ._sizes import sizes_of
@@ -77,6 +77,8 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
             of the sample; "skip" lets another sample of its batch stand in for it, or one of an earlier batch,
             and counts it (`skipped`), so that batches, steps and states stay what they are. Where a process
             begins with a batch of which nothing can be read, the first failure is raised.
+        tolerance: with "return" and "skip", how many samples in a row may fail in a process; the last one's error
+            is raised then. None = any number.
         overwritten: where the listed generation is gone: "raise" a NotFoundError that says so, or "read"
             what is there now.
         min_size, max_size, suffix: with `url`, as of Client.list(): what they leave out is no sample.
@@ -96,13 +98,13 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
                  decode: Decode = as_bytes, seed: int = 0, shuffle: str = "full",
                  block: int | None = None, window: int | None = None, equalize: str = "drop",
                  rank: int | None = None, world_size: int | None = None, epoch: int = 0,
-                 consumed: int = 0, on_error: str = "raise", overwritten: str = "raise",
-                 min_size: int = 0, max_size: int | None = None, wrong_size: str = "omit",
-                 suffix: str | None = None, client: Client | None = None) -> None:
+                 consumed: int = 0, on_error: str = "raise", tolerance: int | None = TOLERANCE,
+                 overwritten: str = "raise", min_size: int = 0, max_size: int | None = None,
+                 wrong_size: str = "omit", suffix: str | None = None, client: Client | None = None) -> None:
         super().__init__()
         self._batch = 0 if batch_size is None else count_of(batch_size, "batch_size", 1)
         sizes, filters = sizes_of(min_size, max_size, wrong_size, suffix)
-        self._maker = Maker(decode, on_error, overwritten, sizes)
+        self._maker = Maker(decode, on_error, overwritten, sizes, tolerance)
         self._equalize = one_of(equalize, "equalize", ("drop", "pad"))
         self._how = {"seed": seed, "shuffle": shuffle, "block": block, "window": window}
         self._rank, self._world_size = ranks(rank, world_size)

@@ -61,6 +61,11 @@ class Joined:
             self._rows = rows
         return self._rows
 
+    def left_out(self) -> dict[str, int]:
+        """Samples of each side without a partner."""
+        alone = zip(("left_alone", "right_alone"), (self._rows or PairedRows(self.path)).unpaired)
+        return {name: count for name, count in alone if count}
+
     def _left(self, number):
         rows = self._rows or PairedRows(self.path)
         return rows.first[number]

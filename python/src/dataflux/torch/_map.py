@@ -13,7 +13,7 @@ from ._given import source_of
 from ._objects import Objects
 from ._ranks import ranks
 from ._reads import of_parts
-from ._samples import Decode, Maker, as_bytes
+from ._samples import TOLERANCE, Decode, Maker, as_bytes
 from ._share import client_for
 from ._shared import Shared
 from ._sizes import sizes_of
@@ -41,11 +41,11 @@ class MapDataset(Objects, Dataset):  # type: ignore[misc]
 
     def __init__(self, url: Any = None, *, manifest: Any = None, names: Sequence[Any] | None = None,
                  pairs: Any = None, shards: Any = None, unpaired: str = "refuse", decode: Decode = as_bytes,
-                 on_error: str = "raise", overwritten: str = "raise", min_size: int = 0,
-                 max_size: int | None = None, wrong_size: str = "omit", suffix: str | None = None,
+                 on_error: str = "raise", tolerance: int | None = TOLERANCE, overwritten: str = "raise",
+                 min_size: int = 0, max_size: int | None = None, wrong_size: str = "omit", suffix: str | None = None,
                  client: Client | None = None) -> None:
         sizes, filters = sizes_of(min_size, max_size, wrong_size, suffix)
-        self._maker = Maker(decode, on_error, overwritten, sizes)
+        self._maker = Maker(decode, on_error, overwritten, sizes, tolerance)
         self._client = given_client(client) or Client()
         self._own: tuple[int, Client] | None = None
         self._source = source_of(self._client, url, manifest, names, pairs, shards, unpaired, filters,

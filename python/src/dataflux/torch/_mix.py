@@ -20,7 +20,7 @@ from ._named import Named
 from ._order import STRETCH, Turns
 from ._ranks import ranks
 from ._reads import Reads
-from ._samples import Maker, as_bytes
+from ._samples import TOLERANCE, Maker, as_bytes
 from ._share import client_for, memory_of
 from ._shared import Shared
 from ._sizes import Sizes
@@ -144,8 +144,8 @@ class _Maker(Maker):
 
     mixed = True
 
-    def __init__(self, makers: list[Maker], on_error: str) -> None:
-        super().__init__(as_bytes, on_error, "raise", Sizes(0, None))
+    def __init__(self, makers: list[Maker], on_error: str, tolerance: int | None) -> None:
+        super().__init__(as_bytes, on_error, "raise", Sizes(0, None), tolerance)
         self._makers = makers  # of each part
 
     def sizes_of(self, part: int) -> Sizes:
@@ -180,7 +180,7 @@ class Mix(IterableDataset):
             again, in its own next epoch. Then epochs of the mix go on where the one before has ended.
         length: samples of an epoch, of all ranks together; None = until the mix ends, and with
             ended="restart" as many as all sources have.
-        batch_size, equalize, rank, world_size, epoch, consumed, on_error, client: as of an IterableDataset.
+        batch_size, equalize, rank, world_size, epoch, consumed, on_error, tolerance, client: as of an IterableDataset.
 
     A state fits a mix of the same sources. With other weights than it was saved with, the job goes on with
     those from there on: what each source has given stays. Weights of mixes inside of this one stay.
@@ -191,7 +191,8 @@ class Mix(IterableDataset):
     def __init__(self, sources: Sequence[IterableDataset], weights: Sequence[float] | Mapping[int, Sequence[float]],
                  *, ended: str = "stop", length: int | None = None, batch_size: int | None = None,
                  equalize: str = "drop", rank: int | None = None, world_size: int | None = None, epoch: int = 0,
-                 consumed: int = 0, on_error: str = "raise", client: Client | None = None) -> None:
+                 consumed: int = 0, on_error: str = "raise", tolerance: int | None = TOLERANCE,
+                 client: Client | None = None) -> None:
         super(IterableDataset, self).__init__()
         self._sources = _sources_of(sources)
         self._ended = one_of(ended, "ended", ("stop", "restart", "drop"))
@@ -210,7 +211,7 @@ class Mix(IterableDataset):
         told = self._blend.told(False)  # weights may change
         self._source.digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
         self._plans = any(leaf.plans for leaf in self._leaves)
-        self._maker = _Maker([leaf.maker for leaf in self._leaves for _ in leaf.source.parts], on_error)
+        self._maker = _Maker([leaf.maker for leaf in self._leaves for _ in leaf.source.parts], on_error, tolerance)
         self._shared = self._maker.shared = Shared(self._source.path)
         self._shared.set_epoch(epoch)
         self._resumed: tuple[int, Any] = 0, None  # of which load of a state; (epoch, what the mixer was made of)
@@ -241,7 +242,8 @@ class Mix(IterableDataset):
         """What each source has given in this epoch, with ended="restart" since the first one, once each rank
         has consumed so many samples of it."""
         base = self.epoch * self._blend.size if self._blend.endless else 0
-        return (self._mixer_of(self.epoch)[0] or self._blend.mixer).counts(base + count_of(consumed, "consumed") * self._world_size)
+        mixer = self._mixer_of(self.epoch)[0] or self._blend.mixer
+        return mixer.counts(base + count_of(consumed, "consumed") * self._world_size)
 
     def describe(self, num_workers: int = 0) -> dict[str, float]:
         """What an epoch costs, as of an IterableDataset: the means of its sources by their weights at the

@@ -25,6 +25,16 @@ class Objects:
         return self._shared.skipped
 
     @property
+    def left_out(self) -> dict[str, int]:
+        """Of datasets of tar shards: what indexing has met that is in no sample, by reason, such as
+        "hard_links" and "no_field"; and samples of a join without a partner, "left_alone" and "right_alone"."""
+        found: dict[str, int] = {}
+        for part in self._source.parts:
+            for name, count in getattr(part, "left_out", dict)().items():
+                found[name] = found.get(name, 0) + count
+        return found
+
+    @property
     def digest(self) -> str:
         """Of what was listed: a state fits a dataset of the same digest."""
         return self._source.digest

@@ -10,7 +10,7 @@ from torch.utils.data import get_worker_info
 from .._errors import Error, NotFoundError, ResourceExhaustedError, again
 from .._items import Item
 from .._listing import Row
-from .._place import one_of, url_of
+from .._place import count_of, one_of, url_of
 from ._share import memory_of
 from ._shared import Shared
 from ._sizes import Sizes
@@ -18,6 +18,7 @@ from ._sizes import Sizes
 # (memoryview, Row) -> sample; of pairs, two tuples of two; of a sample of a shard, (dict, Row of the shard)
 Decode = Callable[[Any, Any], Any]
 ON_ERROR = ("raise", "return", "skip")
+TOLERANCE = 100
 
 
 class DecodeError(Error):
@@ -63,17 +64,20 @@ class Maker:
     shared: Shared
     mixed = False  # whether each part has a maker of its own
 
-    def __init__(self, decode: Decode, on_error: str, overwritten: str, sizes: Sizes) -> None:
+    def __init__(self, decode: Decode, on_error: str, overwritten: str, sizes: Sizes,
+                 tolerance: int | None = TOLERANCE) -> None:
         if not callable(decode):
             raise TypeError(f"decode: a callable is needed, and not a {type(decode).__name__}")
         self.decode = decode
         self.on_error = one_of(on_error, "on_error", ON_ERROR)
         self.overwritten = one_of(overwritten, "overwritten", ("raise", "read"))
         self.sizes = sizes
+        self.tolerance = None if tolerance is None else count_of(tolerance, "tolerance", 1)
+        self._failed = 0  # in a row, in this process
         self._last: list[Any] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_last": []}
+        return {**self.__dict__, "_last": [], "_failed": 0}
 
     def sizes_of(self, part: int) -> Sizes:
         """Which sizes objects of a part may have."""
@@ -93,6 +97,9 @@ class Maker:
             except Error as failed:
                 if self.on_error == "raise":
                     raise
+                self._failed += 1
+                if self._failed == self.tolerance:
+                    raise self._too_many(failed) from failed
                 if self.on_error == "return":
                     yield failed
                     continue
@@ -102,6 +109,7 @@ class Maker:
                 else:
                     why, lacking = why or again(failed), lacking + 1
                 continue
+            self._failed = 0
             if self.on_error == "skip":
                 self._last = good = [sample]
                 for _ in range(lacking):
@@ -114,6 +122,13 @@ class Maker:
             raise type(why)(told, **why.__reduce__()[1][2]) from why
         for _ in range(lacking):
             yield self._last[0]
+
+    def _too_many(self, failed):
+        """What ends a pass of which nothing can be read any more."""
+        self._failed = 0  # of the pass that is next
+        told = (f"{failed} (it was the last of {self.tolerance} samples in a row that have failed in this process: "
+                "tolerance=None bears any number)")
+        return type(failed)(told, **failed.__reduce__()[1][2])
 
     def _sample(self, client, part, row, item):
         pair = isinstance(item, tuple)

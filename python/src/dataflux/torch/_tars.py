@@ -10,6 +10,7 @@ from typing import Any, Iterator, Sequence
 from .._client import Client
 from .._errors import Error, PreconditionError
 from .._listing import Row
+from .._reports import SHARD_COUNTS
 from .._shards import SampleFeed, ShardIndex, sample_batches
 from ._sizes import SizeError, Sizes
 
@@ -147,6 +148,14 @@ class Tars:
                                         "made with: it was made again since")
             self._index = index
         return self._index
+
+    def left_out(self) -> dict[str, int]:
+        """What indexing has met that is in no sample, by reason."""
+        found = dict.fromkeys(SHARD_COUNTS, 0)
+        for shard in (self._index or ShardIndex.open(self.path)).shards:
+            for name in found:
+                found[name] += getattr(shard, name)
+        return {name: count for name, count in found.items() if count}
 
     def listed(self, number: int) -> Row:
         """The shard, as it was indexed."""
