@@ -227,8 +227,8 @@ def _digest(data):
 
 
 def digest_of(path: str) -> str:
-    """Of the rows of a manifest, by the checksums of its blocks in the table at its end: 64 bytes for
-    65,536 rows. A listing of the same objects at another time has the same one.
+    """Of the rows of a manifest, or the samples of an index, by the checksums of its blocks in the table at its end:
+    64 bytes for 65,536 rows. A listing of the same objects at another time has the same one.
 
     Raises: DataLossError where it has no such table.
     """

@@ -13,6 +13,7 @@ from .._listing import Row
 from .._reports import SHARD_COUNTS
 from .._shards import SampleFeed, ShardIndex, sample_batches
 from ._sizes import SizeError, Sizes
+from ._source import digest_of
 
 
 class Fields:
@@ -117,12 +118,14 @@ class Tars:
     sample_bytes, shard_samples     means over shards, by which reads are planned
     """
 
-    def __init__(self, path: str, digest: str, bucket: str, sample_bytes: float = 1, shard_samples: float = 1) -> None:
+    def __init__(self, path: str, digest: str, bucket: str, sample_bytes: float, shard_samples: float,
+                 made: int) -> None:
         self.path = path
         self.digest = digest
         self.bucket = bucket
         self.sample_bytes = sample_bytes
         self.shard_samples = shard_samples
+        self._made = made  # another number for each time that shards were indexed; `digest` is of what was found
         self._index: ShardIndex | None = None
 
     @classmethod
@@ -130,11 +133,11 @@ class Tars:
         shards = index.shards
         some = [shards[number] for number in range(0, len(shards), max(1, len(shards) // _LOOKED_AT))]
         samples = max(1, sum(shard.samples for shard in some))
-        return cls(index.path, f"{index.digest:016x}", index.bucket, sum(shard.size for shard in some) / samples,
-                   samples / max(1, len(some)))
+        return cls(index.path, digest_of(index.path), index.bucket, sum(shard.size for shard in some) / samples,
+                   samples / max(1, len(some)), index.digest)
 
     def __getstate__(self) -> Any:
-        return self.path, self.digest, self.bucket, self.sample_bytes, self.shard_samples
+        return self.path, self.digest, self.bucket, self.sample_bytes, self.shard_samples, self._made
 
     def __setstate__(self, state: Any) -> None:
         self.__init__(*state)  # type: ignore[misc]
@@ -143,7 +146,7 @@ class Tars:
         """The index, mapped once in a process."""
         if self._index is None:
             index = ShardIndex.open(self.path)
-            if f"{index.digest:016x}" != self.digest:
+            if index.digest != self._made:
                 raise PreconditionError(f"{self.path}: it is another index than the one that the dataset was "
                                         "made with: it was made again since")
             self._index = index
