@@ -21,13 +21,6 @@ from ._place import count_of, flag_of, nanoseconds, object_place, one_of, prefix
 from ._reports import (SHARD_COUNTS, IndexedSample, IndexedShard, IndexedShards, VerifiedShards,
                        WrongShard)
 from ._shard_lists import ShardNames, shards_of
-from ._place import count_of, flag_of, nanoseconds, one_of, prefix_place, url_of
-from ._reports import SHARD_COUNTS, IndexedSample, IndexedShard, IndexedShards
-from ._shard_lists import ShardNames, shards_of
-from ._manifest import whole_listing
-from ._place import count_of, flag_of, nanoseconds, object_place, one_of, prefix_place, url_of
-from ._reports import (SHARD_COUNTS, IndexedSample, IndexedShard, IndexedShards, VerifiedShards,
-                       WrongShard)
 from ._transfer import path_of, wanted
 from ._verbs_list import listing_of
 
@@ -573,8 +566,6 @@ class ShardVerbs:
     """What a client does with tar shards."""
 
     def index_shards(self, shards: str | tuple[str, str] | List[str] | Listing, path: Path | None, *,
-    def index_shards(self, shards: str | tuple[str, str] | List[str] | Listing, path: Path, *,
-    def index_shards(self, shards: str | tuple[str, str] | Listing, path: Path | None, *,
                      concatenated: Literal["error", "read"] = "error",
                      trailing: Literal["error", "ignore"] = "error",
                      damaged: Literal["error", "end"] = "error", keep_case: bool = False,
@@ -627,15 +618,6 @@ class ShardVerbs:
         system.
         """
         options = struct(
-            "index_shards_options", path=path_of(path),
-            **reading_rules(concatenated, trailing, damaged, keep_case, strip_dot_slash, repeated),
-            skip_from=count_of(skip_from, "skip_from", 0, 64),
-            parallelism=count_of(parallelism, "parallelism", 0, 32), timeout_ns=nanoseconds(timeout),
-            progress=wanted(progress))
-        if not isinstance(shards, Listing):
-            names = shards_of(shards)
-            shards = names or prefix_place(shards, "shards")
-        return self._run(_indexing(shards, options, timeout, progress))
             "index_shards_options", path=None if path is None and board is not None else path_of(path),
             **reading_rules(concatenated, trailing, damaged, keep_case, strip_dot_slash, repeated),
             skip_from=count_of(skip_from, "skip_from", 0, 64),
@@ -655,12 +637,6 @@ class ShardVerbs:
             names = shards_of(shards)
             shards = names or prefix_place(shards, "shards")
         return self._run(_indexing(shards, options, timeout, progress))
-        place = None
-        if isinstance(shards, Listing):
-            whole_listing(shards, "shards")
-        else:
-            place = prefix_place(shards, "shards")
-        return self._run(_indexing(shards, place, options, timeout, progress))
 
     def verify_shards(self, index: ShardIndex, path: Path | None = None, *,
                       on_error: Literal["raise", "return"] = "raise", parallelism: int = 0,
@@ -765,8 +741,6 @@ async def _indexing(shards, options, timeout, progress):
         table = await Call(listing_of(place, timeout=timeout, **given), _take_listing)
         rows = shards.rows(Listing(Table(table, bucket)).names) if isinstance(shards, ShardNames) else None
         if rows is None and not library.listing_size(table):
-        table = await Call(listing_of(place, regex=_SHARD_NAMES, timeout=timeout), _take_listing)
-        if not library.listing_size(table):
             raise _errors.of_status("not_found", f"no object below gs://{bucket}/{prefix} ends in .tar: give "
                                     "names, a pattern, or a listing of the shards, if they are called otherwise")
     options.bucket = bucket.encode()
