@@ -16,7 +16,6 @@
 #include <dataflux/list/impl/page_check.ipp>
 #include <dataflux/list/impl/range_estimate.ipp>
 #include <dataflux/list/impl/range_splitter.ipp>
-#include <dataflux/list/impl/share_board.ipp>
 #include <dataflux/list/impl/share_call.ipp>
 #include <dataflux/list/impl/share_join.ipp>
 #include <dataflux/list/impl/share_place.ipp>

@@ -11,6 +11,7 @@
 #include <dataflux/store/detail/call_coordinator.hpp>
 #include <dataflux/store/object_store.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,8 @@ struct share_place {
   /// So long a task of another process may take; then that one is thought dead. 0 = 5 minutes.
   duration lease{0};
 };
+
+inline constexpr duration usual_share_lease = std::chrono::minutes(5);
 
 /// What is wrong with a place before any call; the names are those of the options.
 /// Errors: invalid_argument.
@@ -124,7 +127,9 @@ void start_read_share(object_store& store, const read_request& request,
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 
+#include <dataflux/list/detail/share_board_meeting.hpp>
+#include <dataflux/list/detail/share_board_tasks.hpp>
+
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/list/impl/share_board.ipp>
 #include <dataflux/list/impl/share_place.ipp>
 #endif

@@ -6,7 +6,6 @@
 #include <dataflux/list/detail/share_join.hpp>
 #include <dataflux/list/impl/list_coordinator.ipp>
 #include <dataflux/list/impl/manifest_encoder.ipp>
-#include <dataflux/list/impl/share_board.ipp>
 
 #include <utility>
 

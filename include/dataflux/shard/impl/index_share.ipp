@@ -1,7 +1,6 @@
 #pragma once
 
 #include <dataflux/detail/or_default.hpp>
-#include <dataflux/list/impl/share_board.ipp>
 #include <dataflux/shard/detail/index_rules.hpp>
 #include <dataflux/shard/detail/index_share.hpp>
 #include <dataflux/shard/impl/index_call.ipp>
