@@ -34,7 +34,10 @@ result<void> add_files(const std::string& folder, members& to) {
   using walk = std::filesystem::recursive_directory_iterator;
   for (walk each(folder, failure), end; !failure && each != end; each.increment(failure)) {
     std::error_code unknown;
-    if (each->is_directory(unknown)) continue;
+    if (each->is_directory(unknown)) {
+      if (!each->is_symlink(unknown)) continue;
+      return file_error(each->path().native(), "it is a link to a folder: name the folder itself");
+    }
     if (!each->is_regular_file(unknown)) {
       return file_error(each->path().native(), "it is no file that has bytes of its own");
     }

@@ -1,4 +1,5 @@
 #include <dataflux/dataset/sampler.hpp>
+#include <dataflux/shard/join_shards.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,6 +29,7 @@ using dataflux::result;
 using dataflux::sample_source;
 using dataflux::sample_table;
 using dataflux::sample_view;
+using dataflux::shard_join;
 
 namespace {
 
@@ -102,45 +103,6 @@ result<sample_source> sorted(const session& with, const rewrite_options& options
       with.stop);
 }
 
-constexpr std::uint64_t no_partner = UINT64_MAX;
-
-/// Rows of two tables whose keys have one hash, in the order of the left one.
-struct joined_rows {
-  std::vector<std::uint64_t> left{};
-  std::vector<std::uint64_t> right{};  ///< no_partner: none
-};
-
-error key_twice(std::uint64_t a, std::uint64_t b) {
-  return error(errc::invalid_argument,
-               "samples " + std::to_string(a) + " and " + std::to_string(b) +
-                   " of one side have the same key; a join needs keys that come once");
-}
-
-result<std::unordered_map<std::uint64_t, std::uint64_t>> hashes_of(const sample_table& table) {
-  std::unordered_map<std::uint64_t, std::uint64_t> all;
-  for (std::uint64_t i = 0; i < table.samples(); ++i) {
-    const auto sample = table.index().sample(i);
-    if (!sample) return sample.error();
-    const auto [there, fresh] = all.emplace(sample->key_hash, i);
-    if (!fresh) return key_twice(there->second, i);
-  }
-  return all;
-}
-
-result<joined_rows> join_rows(const sample_table& left, const sample_table& right, bool all) {
-  if (auto unique = hashes_of(left); !unique) return std::move(unique).error();
-  const auto partners = hashes_of(right);
-  if (!partners) return partners.error();
-  joined_rows rows;
-  for (std::uint64_t i = 0; i < left.samples(); ++i) {
-    const auto found = partners->find(left.index().sample(i)->key_hash);
-    if (found == partners->end() && !all) continue;
-    rows.left.push_back(i);
-    rows.right.push_back(found == partners->end() ? no_partner : found->second);
-  }
-  return rows;
-}
-
 class joined {
  public:
   joined(const session& with, const sample_table& left, const sample_table& right, joined_rows rows,
@@ -153,7 +115,7 @@ class joined {
                       with.stop);
     std::vector<std::uint64_t> partners;
     for (const std::uint64_t each : rows_->right) {
-      if (each != no_partner) partners.push_back(each);
+      if (each != shard_join::nobody) partners.push_back(each);
     }
     const std::uint64_t count = partners.size();
     right_ = right.read(
@@ -165,7 +127,7 @@ class joined {
   result<sample_view*> next() {
     const auto left = left_();
     if (!left || *left == nullptr) return left;
-    if (rows_->right[next_++] == no_partner) return left;
+    if (rows_->right[next_++] == shard_join::nobody) return left;
     const auto right = right_();
     if (!right) return right;
     if ((*left)->key != (*right)->key) {
@@ -182,7 +144,7 @@ class joined {
   }
 
  private:
-  const std::shared_ptr<joined_rows> rows_;
+  const std::shared_ptr<shard_join> rows_;
   const std::string prefix_;
   sample_source left_{};
   sample_source right_{};
@@ -196,8 +158,11 @@ result<sample_source> joined_source(const session& with, const rewrite_options& 
   if (!left) return left.error();
   const auto right = table_of(with, {options.inputs.at(1)}, rules);
   if (!right) return right.error();
-  auto rows = join_rows(*left, *right, options.left);
+  const auto kind = options.left ? dataflux::join_kind::left : dataflux::join_kind::inner;
+  auto rows = dataflux::join_shards(left->index(), right->index(), {.kind = kind});
   if (!rows) return std::move(rows).error();
+  std::printf("%" PRIu64 " samples of the first without a partner, %" PRIu64 " of the second\n",
+              rows->left_alone, rows->right_alone);
   auto all = std::make_unique<joined>(with, *left, *right, *std::move(rows), options.right_prefix);
   return sample_source([all = std::move(all)] { return all->next(); });
 }

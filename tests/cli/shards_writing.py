@@ -5,12 +5,13 @@
 """
 
 import io
+import signal
 import sys
 import tarfile
 
 sys.dont_write_bytecode = True
 from command_case import BUCKET, Case, main, options  # noqa: E402
-from service import Guarded  # noqa: E402
+from service import Guarded, wait_until  # noqa: E402
 
 
 def tar_of(samples):
@@ -177,6 +178,9 @@ class Writing(Case):
         self.ok("manifest", "create", self.url("files"), "saved")
         self.lines("create", "--manifest", "saved", "-o", "saved.tar")
         self.assertEqual([key for key, _ in samples_of(self.here("saved.tar"))], ["files/a", "files/a.d/x", "files/d/b"])
+        (self.folder / "files/link").symlink_to("d")
+        self.fails(6, "shards", "create", "files", "-o", "x.tar", saying="files/link")
+        (self.folder / "files/link").unlink()
         self.write("files/README", b"no field")
         self.fails(5, "shards", "create", "files", "-o", "more.tar", saying="1 members are in no sample")
         self.assertEqual(expected, self.here("more.tar"))
@@ -201,6 +205,19 @@ class Writing(Case):
             self.write("list", bad)
             self.assertNotEqual(0, self.run_it("shards", "create", "--list", "list", "-o", "x.tar").returncode)
         self.assertFalse((self.folder / "x.tar").exists())
+
+    def test_interrupted_it_leaves_whole_shards_alone(self):
+        program = self.start("shards", "map", "in", "-o", "out-%02d.tar", "--count", "2", "-c",
+                             "sleep 0.2", env=self.environment)
+        wait_until((self.folder / "out-01.tar").exists)
+        program.send_signal(signal.SIGINT)
+        _, said = program.communicate(timeout=60)
+        self.assertEqual(130, program.returncode, said)
+        self.assertIn(b"interrupted; shards that are there are whole", said)
+        made = sorted(path.name for path in self.folder.glob("out-*"))
+        self.assertLess(len(made), 5)
+        for number, name in enumerate(made):
+            self.assertEqual(tar_of(self.SAMPLES[2 * number:2 * number + 2]), self.here(name))
 
     def test_loss_is_never_silent(self):
         damaged = bytearray(tar_of(self.SAMPLES))

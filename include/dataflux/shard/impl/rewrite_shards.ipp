@@ -110,7 +110,7 @@ class member_sequence {
     for (; next_ < members_.size(); ++next_) {
       const member_place& member = members_[next_];
       auto grouped = grouper_.add(member.name, {next_, 1});
-      if (!grouped) return of_place(member.from, std::move(grouped).error());
+      if (!grouped) return of_member(member, std::move(grouped).error());
       if (grouped->begins) {
         // This one begins the next sample: it is read when it is asked for.
         if (grouped->ended) return view();
@@ -118,7 +118,7 @@ class member_sequence {
       }
       if (!grouped->taken) continue;
       auto data = read(member);
-      if (!data) return of_place(member.from, std::move(data).error());
+      if (!data) return of_member(member, std::move(data).error());
       fields_.emplace_back(std::string(grouped->field), *std::move(data));
     }
     if (!fields_.empty()) return view();
@@ -129,6 +129,9 @@ class member_sequence {
   }
 
  private:
+  static error of_member(const member_place& member, error why) {
+    return of_place(member.make ? byte_place{.name = member.name} : member.from, std::move(why));
+  }
   sample_view* view() {
     grouper_.end_shard();  // the member is added once more, and begins its sample
     view_.key = key_;
