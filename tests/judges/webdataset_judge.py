@@ -116,6 +116,25 @@ class Reading(Shards):
             expected, found = samples_of(theirs, path), samples_of(ours, path)
             self.assertEqual((expected[0], expected[1] is None), (found[0], found[1] is None), row["name"])
 
+    def test_random_archives(self):
+        rng = random.Random(7)
+        parts = ["a", "b", "A", ".", ".", "/", "_", "__", "txt", "jpg", "\u00c4", "\u0130", " ", "x" * 60, "-1"]
+        path = self.root / "random"
+        for number in range(400):
+            with tarfile.open(path, "w") as archive:
+                for _ in range(rng.randint(1, 12)):
+                    # tarfile drops a last slash of a regular file, where a pax header has the name
+                    info = tarfile.TarInfo("".join(rng.choices(parts, k=rng.randint(1, 6))).rstrip("/") or "a")
+                    info.type = rng.choices([tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE],
+                                            [12, 1, 1, 1])[0]
+                    info.size = rng.choice((0, 1, 511, 512, 513, 2000)) if info.isreg() else 0
+                    archive.addfile(info, io.BytesIO(noise(info.size, number)))
+            for handler in ("reraise_exception", "ignore_and_continue"):
+                expected, their_end = samples_of(theirs, path, handler=getattr(theirs, handler))
+                found, our_end = samples_of(ours, path, handler=getattr(ours, handler))
+                with self.subTest(number=number, handler=handler, theirs=repr(their_end), ours=repr(our_end)):
+                    self.assertEqual((expected, type(their_end) is ValueError), (found, isinstance(our_end, ValueError)))
+
     def test_the_same_samples(self):
         found = self.check(lambda wds: wds.WebDataset(self.urls, shardshuffle=False))
         self.assertEqual(108, len(found))
