@@ -186,8 +186,12 @@ def test_an_index_shuffles_all(index, options, urls):
     shuffled.set_epoch(3)
     assert shuffled.epoch == 3
     assert [label for label, in shuffled] == list(dataflux.Sampler(COUNT, seed=7, epoch=3))
-    windows = wds.WebDataset(index=index, client=options, seed=7, block=5, window=3).shuffle(10).decode().to_tuple("cls")
-    assert [label for label, in windows] == list(dataflux.Sampler(COUNT, seed=7, shuffle="window", block=5, window=3))
+    for kind in "window", "blocks":
+        how = {"shuffle": kind, "block": 5, "window": 3}
+        blocks = wds.WebDataset(index=index, client=options, seed=7, **how).shuffle(10).decode().to_tuple("cls")
+        assert [label for label, in blocks] == list(dataflux.Sampler(COUNT, seed=7, **how))
+    with pytest.raises(ValueError, match="block"):
+        wds.WebDataset(index=index, client=options, block=5, shardshuffle=True)
 
 
 def test_samples_of_an_index_are_those_of_shards(index, urls, options):
@@ -297,6 +301,8 @@ def test_an_index_of_other_shards_is_refused(index, options, bucket):
         wds.WebDataset(bucket("t/{0..6}.tar"), index=index, client=options)
     with pytest.raises(ValueError, match="beside them"):
         wds.WebDataset(bucket("t/{0..4}.tar"), index=index, client=options)
+    with pytest.raises(ValueError, match="index_shards"):
+        wds.WebDataset(index=bucket("t/"), client=options)
     with pytest.raises(TypeError, match="select_files"):
         wds.WebDataset(index=index, client=options, select_files=bool)
     with pytest.raises(TypeError, match="Dataset"):

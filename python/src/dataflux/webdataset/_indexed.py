@@ -63,29 +63,34 @@ class Indexed(WebDataset):
     Arguments:
         urls: the shards of the index, which is checked; or None.
         handler: of a sample that cannot be read.
-        index: as `shards` of IterableDataset: a ShardIndex, its path, or what is indexed first.
+        index: a ShardIndex, or its path; or what else IterableDataset takes as `shards` without indexing it first.
         shardshuffle: whether samples are shuffled; shuffle() says the same.
         seed: of the order.
-        block, window: as of dataflux.Sampler: neighbours are shuffled together, and read by few requests.
+        shuffle: how they are, as of dataflux.Sampler: "full", or "blocks" or "window", which read neighbours by few
+            requests. None = not at all until shuffle() or shardshuffle says so, and then "full".
+        block, window: of "blocks" and "window".
         batch_size: that of the DataLoader, if there are no batches in the pipeline: see IterableDataset.
         client: that reads; None = Client().
         nodesplitter, workersplitter, detshuffle, empty_check, verbose: of no use here.
     """
 
     def __init__(self, urls: Any = None, handler: Handler = reraise_exception, *, index: Any,
-                 shardshuffle: Any = None, seed: int = 0, block: int | None = None, window: int | None = None,
-                 batch_size: int | None = None, client: Client | None = None, nodesplitter: Any = None,
-                 workersplitter: Any = None, detshuffle: bool = True, empty_check: bool = True,
-                 verbose: bool = False, **other: Any) -> None:
+                 shardshuffle: Any = None, seed: int = 0, shuffle: str | None = None, block: int | None = None,
+                 window: int | None = None, batch_size: int | None = None, client: Client | None = None,
+                 nodesplitter: Any = None, workersplitter: Any = None, detshuffle: bool = True,
+                 empty_check: bool = True, verbose: bool = False, **other: Any) -> None:
         DataPipeline.__init__(self)
         for name in other:
             raise TypeError(f"{name}: a dataset with an index takes no such argument")
-        self._blocks = {"block": block, "window": window} if block or window else {}
+        if isinstance(index, str) and "://" in index:
+            raise ValueError(f"index: {index}: a file here is needed: make one of a prefix by client.index_shards(), or "
+                             "download it")
+        self._shuffled = {"shuffle": shuffle or "full", "block": block, "window": window}
         self.append(_Source({"shards": index, "seed": seed, "shuffle": "none", "batch_size": batch_size,
                              "client": client, "on_error": "return"}, handler))
         if urls is not None:
             self._check(urls)
-        if shardshuffle:
+        if shardshuffle or shuffle is not None:
             self._shuffle()
 
     def __iter__(self) -> Iterator[Any]:
@@ -108,7 +113,7 @@ class Indexed(WebDataset):
                                  "to be read, or leave urls out")
 
     def _shuffle(self):
-        self.pipeline[0] = self.pipeline[0].changed(shuffle="window" if self._blocks else "full", **self._blocks)
+        self.pipeline[0] = self.pipeline[0].changed(**self._shuffled)
 
     def _inexact(self) -> List[Any]:
         """Stages of which nobody knows what they have taken, and not given."""
