@@ -395,6 +395,28 @@ group.destroy_process_group()
 """
 
 
+OTHERWISE = """
+import os, sys, torch.distributed as group, dataflux
+from dataflux.torch import IterableDataset
+rank = int(os.environ["RANK"])
+group.init_process_group("gloo", init_method=sys.argv[2], rank=rank, world_size=3)
+for how in {"seed": rank // 2}, {"names": [f"{sys.argv[1]}{number}" for number in range(3 + rank % 2)]}:
+    try:
+        IterableDataset(**{"url": None if "names" in how else sys.argv[1], **how})
+    except dataflux.PreconditionError as why:
+        print(str(why).partition(" is ")[0], flush=True)
+group.destroy_process_group()
+"""
+
+
+@pytest.mark.without_tokens
+def test_ranks_that_differ_are_told_before_the_first_step(emulator, bucket, url, tmp_path):
+    ranks = [subprocess.Popen([sys.executable, "-c", OTHERWISE, url, f"file://{tmp_path}/group"], stdout=subprocess.PIPE,
+                              text=True, env={**os.environ, **emulator.environment, "RANK": str(rank)})
+             for rank in range(3)]
+    assert {rank.communicate(timeout=200)[0] for rank in ranks} == {"rank 2: seed\nrank 1: digest\n"}
+
+
 @pytest.mark.without_tokens
 @pytest.mark.parametrize("there", [True, False])
 def test_rank_0_lists_for_all(emulator, bucket, url, there, tmp_path):

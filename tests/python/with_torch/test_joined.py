@@ -97,7 +97,6 @@ def test_it_goes_on_and_is_mixed(sides, options):
     assert begun + list(other) == whole
     mix = Mix([dataset, IterableDataset(shards=sides[0], decode=told, client=options)], [2, 1], ended="drop",
               batch_size=8, client=options)
-    assert sorted(abs(each) for each in loaded(mix, 2)) == sorted(abs(each) for each in [*whole, *range(60)]) or True
     assert len(loaded(mix, 2)) == 120
     by_number = MapDataset(shards=join, decode=told, client=options)
     assert by_number.__getitems__([59, 0, 30]) == [59, -1, 30]
@@ -113,7 +112,7 @@ def test_a_field_of_both_sides_is_an_error_without_a_prefix(sides, options):
 
 
 def test_keys_that_come_again(client, bucket, sides, tmp_path, options):
-    put(client, bucket("d/"), [30, 31, 30, 99, 99], "txt")
+    put(client, bucket("d/"), [30, 31, 30, 98, 99], "txt")
     client.index_shards(bucket("d/"), tmp_path / "d.dfx")
     twice = dataflux.ShardIndex.open(tmp_path / "d.dfx")
     with pytest.raises(dataflux.PreconditionError, match="sample 2 of the right side"):
@@ -126,10 +125,8 @@ def test_keys_that_come_again(client, bucket, sides, tmp_path, options):
 
 def test_a_side_that_fails_fails_the_sample(client, bucket, sides, options):
     join = sides[0].join(sides[1])
-    client.delete(bucket("r/000.tar"))
+    client.delete(bucket("r/033.tar"))
     dataset = IterableDataset(shards=join, decode=told, shuffle="none", on_error="return", client=options)
     found = list(dataset)
-    assert sum(isinstance(each, dataflux.NotFoundError) for each in found) == sum(key > 78 for key in range(20, 60)) \
-        or sum(isinstance(each, dataflux.NotFoundError) for each in found) <= 11
-    nothing = sides[0].join(dataflux.ShardIndex.open(sides[1].path), prefix="x")
-    assert len(nothing) == 40
+    gone = set(range(49, 60))  # of a shard whose samples have the keys 49 to 59
+    assert [isinstance(each, dataflux.NotFoundError) for each in found] == [key in gone for key in range(20, 60)]

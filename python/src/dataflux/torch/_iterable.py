@@ -16,7 +16,7 @@ from .._sampler import WINDOWS
 from ._given import source_of
 from ._objects import Objects
 from ._order import STRETCH, Order, Turns, plans, stretches
-from ._ranks import ranks
+from ._ranks import agree, ranks
 from ._reads import Reads
 from ._samples import TOLERANCE, Decode, Maker, as_bytes
 from ._share import client_for, memory_of
@@ -44,7 +44,8 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
     Arguments:
         url: "gs://bucket/prefix" or (bucket, prefix), which is listed; or a list of those, whose objects
             come one prefix behind the other. Where torch.distributed joins the ranks, rank 0 lists and
-            gives it to all. A prefix with no object below it is a NotFoundError.
+            gives it to all. A prefix with no object below it is a NotFoundError. Ranks that have other samples,
+            or another order of them, are a PreconditionError that names one.
             A Listing, or Rows of one, is read as it is, in its generations; so is a list of those. Nothing
             may come twice: of two prefixes none has what is below the other one.
         manifest: instead, a saved listing: the path of a file, or "gs://bucket/name"; or a Listing.
@@ -117,6 +118,7 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         size, _ = self._source.means()
         if self._plans and block is None and size:
             self._how["block"] = max(1, int(BLOCK / size))
+        agree({"digest": self.digest, **order_of(self._how), "equalize": equalize}, self._rank, self._world_size)
         if equalize == "drop" and 0 < len(self._source) < self._world_size:
             warnings.warn(f"{len(self._source)} objects for {self._world_size} ranks: with equalize=\"drop\" no rank "
                           "has any of them, and an epoch is empty; equalize=\"pad\" gives some to several ranks",

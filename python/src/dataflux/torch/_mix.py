@@ -18,7 +18,7 @@ from .._sampler import WINDOWS, Sampler
 from ._iterable import IterableDataset
 from ._named import Named
 from ._order import STRETCH, Turns
-from ._ranks import ranks
+from ._ranks import agree, ranks
 from ._reads import Reads
 from ._samples import TOLERANCE, Maker, as_bytes
 from ._share import client_for, memory_of
@@ -210,6 +210,7 @@ class Mix(IterableDataset):
         self._source = Source(parts, sizes, Folder(), f"{len(self._sources)} datasets")
         told = self._blend.told(False)  # weights may change
         self._source.digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+        agree({"digest": self.digest, "weights": self.weights, "equalize": equalize}, self._rank, self._world_size)
         self._plans = any(leaf.plans for leaf in self._leaves)
         self._maker = _Maker([leaf.maker for leaf in self._leaves for _ in leaf.source.parts], on_error, tolerance)
         self._shared = self._maker.shared = Shared(self._source.path)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
+from .._errors import PreconditionError
 from .._place import count_of
 
 
@@ -14,6 +16,23 @@ def distributed():
     if module is not None and module.is_available() and module.is_initialized():
         return module
     return None
+
+
+def agree(told: dict[str, Any], rank: int, world_size: int) -> None:
+    """All ranks that torch.distributed joins have the same order of the same samples: each calls it.
+
+    Raises: PreconditionError, in all of them, which names the rank and what differs.
+    """
+    group = distributed() if world_size > 1 else None
+    if group is None or group.get_world_size() != world_size:
+        return
+    each: list[Any] = [None] * world_size
+    group.all_gather_object(each, told)
+    for other, there in enumerate(each):
+        for name, value in there.items():
+            if value != each[0][name]:
+                raise PreconditionError(f"rank {other}: {name} is {value!r} there, and {each[0][name]!r} on rank 0: all "
+                                        "ranks have to be given the same samples and the same order")
 
 
 def ranks(rank: int | None, world_size: int | None) -> tuple[int, int]:

@@ -144,6 +144,8 @@ class Maker:
         except Exception as why:
             rows = known if pair else (known,)
             names = " and ".join(each.url for each in rows)
+            if isinstance(data, dict):
+                names += f", sample {data['__key__']!r}"
             raise DecodeError(f"decode of {names}: {type(why).__name__}: {why}", bucket=rows[0].bucket,
                               object=rows[0].name) from why
 
