@@ -30,8 +30,8 @@ import python_reads
 import report
 import save
 import share_sim
-import shards_write
 import shards
+import shards_write
 from report import row
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -87,8 +87,8 @@ SUMMARIES = {"cp": folders.summary, "dataloader": dataloader.summary,
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
 # What one function measures: of (options, folder, how progress is shown), rows and versions.
 WHOLE = {"cp": folders.measure, "fsspec": filesystem.measure_all, "dataloader": dataloader.measure_all,
-         "checkpoints": checkpoints.measure_all, "shards_write": shards_write.measure_all}
-         "checkpoints": checkpoints.measure_all, "shards": shards.measure_all}
+         "checkpoints": checkpoints.measure_all, "shards": shards.measure_all,
+         "shards_write": shards_write.measure_all}
 NAMES = [*CASES, *GROUPS, "build", "save", *WHOLE, "list_socket", *SIMULATIONS]
 
 

@@ -57,7 +57,6 @@ _WHERE = {
     "Mixer": "_mixer", "Sampler": "_sampler",
     "ShardIndex": "_shards", "ShardJoin": "_shard_join", "GetSamples": "_shards", "AsyncGetSamples": "_shards",
     "ShardWriter": "_shard_writer", "AsyncShardWriter": "_shard_writer", "ResumedShards": "_reports",
-    "ShardWriter": "_shard_writer", "AsyncShardWriter": "_shard_writer", "Resumed": "_reports",
     "WrittenShard": "_reports", "WrittenShards": "_reports",
     "IndexedSample": "_reports", "IndexedShard": "_reports", "IndexedShards": "_reports",
     "VerifiedShards": "_reports", "WrongShard": "_reports",
