@@ -105,9 +105,9 @@ result<sample_source> sorted(const session& with, const rewrite_options& options
 
 class joined {
  public:
-  joined(const session& with, const sample_table& left, const sample_table& right, joined_rows rows,
+  joined(const session& with, const sample_table& left, const sample_table& right, shard_join rows,
          std::string prefix)
-      : rows_(std::make_shared<joined_rows>(std::move(rows))), prefix_(std::move(prefix)) {
+      : rows_(std::make_shared<shard_join>(std::move(rows))), prefix_(std::move(prefix)) {
     left_ = left.read(numbers_of(rows_->left.size(),
                                  [rows = rows_](std::uint64_t i) {
                                    return rows->left[static_cast<std::size_t>(i)];
