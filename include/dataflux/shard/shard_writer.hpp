@@ -135,7 +135,8 @@ class shard_writer {
   /// Appends a sample. Key and fields are bytes; the fields in any order.
   result<void> write(std::string_view key, std::span<const sample_field> fields);
   /// The same without waiting. False: not all of the sample is written yet. Then call it again,
-  /// with the same sample, which must not change meanwhile; notify() tells when.
+  /// with the same sample, whose names and bytes must stay where they are meanwhile; notify() tells
+  /// when.
   result<bool> try_write(std::string_view key, std::span<const sample_field> fields);
   /// Pushes {tag, ok} into `queue` once, when try_write() can go on or has an error; at once if it
   /// can already. The queue outlives the writer.

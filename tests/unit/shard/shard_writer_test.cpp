@@ -294,6 +294,18 @@ TEST_CASE("shard_writer: aborted, or dropped, the open shard is discarded", "[sh
   CHECK(w.store.open_uploads() == 0);
 }
 
+TEST_CASE("shard_writer: numbers that do not fit the pattern are told", "[shard]") {
+  fixture w;
+  auto writer = w.open({.pattern = "%01d", .count = 1, .first = 9}).value();
+  REQUIRE(w.write(writer, 0, 10));
+  const auto none = w.write(writer, 1, 10);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code() == errc::out_of_range);
+  CHECK(none.error().object().empty());
+  w.give_up(writer);
+  CHECK(w.names() == std::set<std::string>{"9", "9.dfx"});
+}
+
 TEST_CASE("shard_writer: an end and a giving up at once are both answered", "[shard]") {
   fixture w;
   auto writer = w.open({.count = 2}).value();

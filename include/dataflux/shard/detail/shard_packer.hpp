@@ -79,7 +79,7 @@ class shard_packer {
 
  private:
   struct member {
-    const sample_field* field;
+    sample_field field;
     std::size_t header;      ///< where the bytes in front of its data begin in heads_
     std::size_t header_end;  ///< and end
     std::uint64_t data;      ///< offset from the sample's begin

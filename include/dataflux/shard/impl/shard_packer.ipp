@@ -32,7 +32,7 @@ DATAFLUX_INLINE result<void> shard_packer::check(std::string_view key) {
   std::string_view before;
   std::size_t names = 0;
   for (const member& each : members_) {
-    const std::string_view field = each.field->name;
+    const std::string_view field = each.field.name;
     if (field.empty()) return refusal(key, {}, "has a field without a name; name it");
     name_.assign(key).append(1, '.').append(field);
     const sample_name parts = split_name(name_);
@@ -63,13 +63,13 @@ DATAFLUX_INLINE void shard_packer::write_headers(std::string_view key) {
   for (member& each : members_) {
     each.header = heads_.size();
     heads_.append(padding, '\0');
-    name_.assign(key).append(1, '.').append(each.field->name);
-    append_tar_header(heads_, name_, each.field->bytes.size());
+    name_.assign(key).append(1, '.').append(each.field.name);
+    append_tar_header(heads_, name_, each.field.bytes.size());
     each.header_end = heads_.size();
     sample_bytes_ += heads_.size() - each.header;
     each.data = sample_bytes_;
-    sample_bytes_ += each.field->bytes.size();
-    padding = tar_padding(each.field->bytes.size());
+    sample_bytes_ += each.field.bytes.size();
+    padding = tar_padding(each.field.bytes.size());
   }
   heads_.append(padding, '\0');
   sample_bytes_ += padding;
@@ -78,9 +78,9 @@ DATAFLUX_INLINE void shard_packer::write_headers(std::string_view key) {
 DATAFLUX_INLINE result<void> shard_packer::take(std::string_view key,
                                                 std::span<const sample_field> fields) {
   members_.clear();
-  for (const sample_field& each : fields) members_.push_back({&each, 0, 0, 0});
+  for (const sample_field& each : fields) members_.push_back({each, 0, 0, 0});
   std::sort(members_.begin(), members_.end(),
-            [](const member& a, const member& b) { return a.field->name < b.field->name; });
+            [](const member& a, const member& b) { return a.field.name < b.field.name; });
   if (auto good = check(key); !good) return good;
   if (layout_.field_bytes > most_field_bytes) {
     return error{errc::resource_exhausted,
@@ -125,9 +125,9 @@ DATAFLUX_INLINE void shard_packer::note_sample(std::uint32_t crc) {
   layout_.crcs.push_back(crc);
   layout_.first_members.push_back(static_cast<std::uint32_t>(layout_.member_sizes.size()));
   for (const member& each : members_) {
-    layout_.member_sizes.push_back(each.field->bytes.size());
+    layout_.member_sizes.push_back(each.field.bytes.size());
     layout_.member_offsets.push_back(static_cast<std::uint32_t>(each.data / tar_block));
-    layout_.member_fields.push_back(field(each.field->name));
+    layout_.member_fields.push_back(field(each.field.name));
   }
 }
 
@@ -136,7 +136,7 @@ DATAFLUX_INLINE std::span<const bytes_view> shard_packer::add() {
   pieces_.clear();
   for (const member& each : members_) {
     pieces_.push_back(heads.subspan(each.header, each.header_end - each.header));
-    if (!each.field->bytes.empty()) pieces_.push_back(each.field->bytes);
+    if (!each.field.bytes.empty()) pieces_.push_back(each.field.bytes);
   }
   const std::size_t written = members_.back().header_end;
   if (written < heads.size()) pieces_.push_back(heads.subspan(written));

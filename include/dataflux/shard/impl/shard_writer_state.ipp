@@ -109,7 +109,10 @@ DATAFLUX_INLINE result<bool> shard_writer_state::open_next() {
   if (open_) return true;
   if (!opening_.valid()) {
     auto name = pattern.name(number_);
-    if (!name) return fail(std::move(name).error());
+    if (!name) {
+      name_.clear();  // it is not the last one that fails
+      return fail(std::move(name).error());
+    }
     name_ = *std::move(name);
     upload_request upload{
         .bucket = request.bucket,

@@ -54,9 +54,15 @@ inline void append_tar_block(std::string& out, const tar_name_parts& parts, std:
       "00",
       8, to + 257);
   std::copy(parts.prefix.begin(), parts.prefix.end(), to + 345);
-  // The sum counts its own field as spaces.
+  // Of what is not zero; the sum counts its own field as spaces.
   std::uint64_t sum = 8 * std::uint64_t{' '};
-  for (std::size_t i = 0; i < tar_block; ++i) sum += static_cast<unsigned char>(to[i]);
+  const auto count = [&](std::size_t at, std::size_t size) {
+    for (std::size_t i = at; i < at + size; ++i) sum += static_cast<unsigned char>(to[i]);
+  };
+  count(0, parts.name.size());
+  count(100, 57);
+  count(257, 8);
+  count(345, parts.prefix.size());
   put_octal(to + 148, 6, sum);
   to[155] = ' ';
 }
