@@ -3,7 +3,10 @@
 import io
 import logging
 import os
+import subprocess
+import sys
 import tarfile
+import time
 
 import pytest
 
@@ -163,13 +166,26 @@ def test_a_write_that_fails_is_no_archive(tmp_path):
     assert names(tmp_path) == []
 
 
-def test_a_pipe_and_standard_output(tmp_path, capfdbinary):
+def test_a_pipe(tmp_path):
     with wds.TarWriter(f"pipe:cat > {tmp_path}/a") as sink:
         sink.write({"__key__": "k", "txt": "t"})
     assert members((tmp_path / "a").read_bytes()) == [("k.txt", b"t")]
+    with pytest.raises(KeyError), wds.TarWriter(f"pipe:cat > /dev/null; touch {tmp_path}/ended") as sink:
+        raise KeyError
+    sink = wds.TarWriter(f"pipe:cat > /dev/null; touch {tmp_path}/ended")
+    del sink
+    time.sleep(0.3)
+    assert names(tmp_path) == ["a"]
     sink = wds.TarWriter("pipe:cat > /dev/null; exit 4")
     with pytest.raises(wds.PipeError, match="status 4"):
         sink.close()
+
+
+def test_standard_output():
+    program = ("import dataflux.webdataset as wds\nwith wds.TarWriter('-') as sink:\n"
+               "    sink.write({'__key__': 'k', 'txt': 't'})\nprint(end='')")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+    assert members(done.stdout) == [("k.txt", b"t")] and done.stderr == b""
 
 
 def test_objects(client, bucket):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .._client import Client
 
-_PATIENCE = 60.0  # seconds that a command may take to end, once nobody reads it
+_PATIENCE = 10.0  # seconds that a command may take to end, once nobody reads it
 
 
 class PipeError(Error, OSError):
@@ -79,7 +79,7 @@ class Pipe:
         import subprocess
 
         try:
-            return self._process.wait(_PATIENCE)
+            return self._process.wait(_PATIENCE if self._reads else None)
         except subprocess.TimeoutExpired:
             self._process.kill()
             return self._process.wait()
@@ -87,7 +87,7 @@ class Pipe:
     def abort(self) -> None:
         """Ends the command: what it was given is not all."""
         if not self._stream.closed:
-            self._process.terminate()
+            self._process.kill()
             try:
                 self._stream.close()
             except OSError:
@@ -104,8 +104,13 @@ class Pipe:
             self.abort()
 
     def __del__(self) -> None:
-        if "_stream" in self.__dict__ and self._reads:
-            self._stream.close()
+        if "_stream" in self.__dict__ and not self._stream.closed:
+            if not self._reads:
+                self._process.kill()  # else it would take the end of what it was given for the whole
+            try:
+                self._stream.close()
+            except OSError:
+                pass
             self._process.poll()
 
 

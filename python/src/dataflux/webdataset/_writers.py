@@ -93,8 +93,9 @@ class TarWriter:
         self._info = tarfile.TarInfo
         self.user, self.group, self.mode, self.mtime = user, group, mode, mtime
         self.keep_meta = keep_meta
-        self._own = gopen(fileobj, "wb", client=client) if isinstance(fileobj, str) else None
-        self._below = _Below(fileobj if self._own is None else self._own)
+        stream = gopen(fileobj, "wb", client=client) if isinstance(fileobj, str) else fileobj
+        self._own = stream if isinstance(fileobj, str) and fileobj != "-" else None
+        self._below = _Below(stream)
         self._compressor = _compressed(self._below, kind) if kind else None
         self._put = self._below.stream.write if self._compressor is None else self._compressor.write
         self._size = 0
