@@ -66,7 +66,7 @@ def train(indexes, checkpoint, rank, ranks, workers, kill_at, log):
     """One rank of the job: it starts where the checkpoint is, if there is one."""
     client = dataflux.Client()
     model = network()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     mix = mix_of(indexes, rank, ranks)
     step = 0
     if client.exists(checkpoint):

@@ -32,3 +32,10 @@ def test_a_sharded_job_goes_on_from_the_newest_complete_checkpoint(emulator, buc
     assert "one of 4 processes was killed, which saved step 12" in told
     assert "2 processes go on from " in told and "the same loss: " in told
     assert re.search("kept: [^ ]*/step-016/, [^ ]*/step-020/; unfinished: none", told)
+
+
+def test_a_mix_of_shards_goes_on_with_other_ranks_and_workers(emulator, bucket):
+    told = run(emulator, "shards.py", "--url", bucket("demo"))
+    assert "one of 2 ranks was killed at step 27" in told and "4 ranks with 2 workers go on at step 24" in told
+    assert "drawn of each set: 960 photos, 320 drawings" in told
+    assert "the same samples and the same loss in each of 40 steps" in told
