@@ -1,15 +1,15 @@
 """The benchmark `shards`: samples of tar shards, beside other readers of them, and beside plain objects.
 
-An emulator of 20 ms of round trip on core 0, the client on core 1, however many workers it has. Three parts:
+An emulator of 20 ms of round trip on core 0, the client on core 1, however many workers it has. Two parts:
 
     training  100 KiB images in a DataLoader, with 8 workers and with none: time and CPU a sample of an epoch, whose
               workers begin with it, and memory over epochs. With --peers beside webdataset (its own opener, and
               ours) and litData
     reads     in C++: samples of 16 KiB in sequence beside the same bytes as whole objects, and in random order
               beside get_many of as many objects: CPU
-    writing   in C++: shard_writer beside checkpoint_writer on the same bytes: CPU
 
-It needs torch, as the benchmark `dataloader` does. --quick is one round of fewer samples.
+Writing them is the benchmark `shards_write`. It needs torch, as the benchmark `dataloader` does. --quick is one round of
+fewer samples.
 """
 
 import io
@@ -38,7 +38,7 @@ OURS = {"full": 'shards, shuffle="full"', "blocks": 'shards, shuffle="blocks"'}
 OTHERS = {"webdataset": "webdataset", "webdataset-dataflux": "webdataset by our opener", "litdata": "litdata"}
 TIME_AIM = {"webdataset": 0.5, "webdataset-dataflux": 0.5, "litdata": 0.67}
 CPU_AIM = {"webdataset": 0.5, "webdataset-dataflux": 0.5}
-FLAT_AIM, SEQUENCE_AIM, RANDOM_AIM, WRITE_AIM = 1.1, 1.15, 1.1, 1.2
+FLAT_AIM, SEQUENCE_AIM, RANDOM_AIM = 1.1, 1.15, 1.1
 MIB = float(1 << 20)
 
 
@@ -130,7 +130,7 @@ def beside(title, unit, key, mine, others, aims):
             for name, lines in others.items() if lines]
 
 
-# ---- reads, writing ----
+# ---- reads ----
 
 
 def reads(folder, scratch, options, show):
@@ -160,22 +160,6 @@ def reads(folder, scratch, options, show):
                 ("random", "in random order", "get_many", "get_many", RANDOM_AIM))]
 
 
-def writing(folder, options, show):
-    count = 4096 // (4 if options.quick else 1)
-    found = {"write": [], "checkpoint": []}
-    for done in range(options.rounds):
-        order = list(found)
-        for name in order[done % 2:] + order[:done % 2]:
-            show(f"shards, writing: round {done + 1} of {options.rounds}, {name}")
-            with folders.Emulator(folder / needs.PROGRAMS["dataflux-emulator"], None, RTT) as server:
-                line = program_of(folder, server.endpoint, name, count=count, bytes=IMAGE)
-            found[name].append(line["cpu_s"] / line["bytes"] * (1 << 30))
-    show("")
-    mine, other = found.values()
-    return [aimed(row("shard_writer, samples of 100 KiB", "s/GiB", statistics.median(mine), "checkpoint_writer",
-                      statistics.median(other), [a / b for a, b in zip(mine, other)]), None, WRITE_AIM)]
-
-
 def measure_all(options, folder, show):
     done = subprocess.run([sys.executable, needs.ROOT / "tests/python/venv.py", TORCH],
                           stdout=subprocess.PIPE, text=True, check=True)
@@ -190,5 +174,4 @@ def measure_all(options, folder, show):
         scratch = pathlib.Path(scratch)
         rows = training(folder, scratch, python, peers, options, show)
         rows += reads(folder, scratch, options, show)
-    rows += writing(folder, options, show)
     return rows, versions

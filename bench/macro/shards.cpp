@@ -1,11 +1,9 @@
-#include <dataflux/checkpoint/checkpoint_writer.hpp>
 #include <dataflux/dataset/sampler.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/shard/index_shards.hpp>
 #include <dataflux/shard/sample_reads.hpp>
-#include <dataflux/shard/shard_writer.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -32,7 +30,6 @@ struct settings {
   std::string bucket{"bench"};
   std::string what{};
   std::uint64_t count{1};  ///< samples, or objects
-  std::uint64_t bytes{1};  ///< of a member
   std::string index{};
 };
 
@@ -59,12 +56,11 @@ void read_all(const settings& s, const dataflux::transfer_context& context, sour
 
 tally read_samples(const settings& s, const dataflux::transfer_context& context, bool shuffled) {
   const auto index = dataflux::shard_index::open(s.index).value();
-  const auto order =
-      dataflux::sampler::create({.count = index.samples(),
-                                 .seed = 1,
-                                 .shuffle = shuffled ? dataflux::shuffle_kind::full
-                                                     : dataflux::shuffle_kind::none})
-          .value();
+  const auto order = dataflux::sampler::create({.count = index.samples(),
+                                                .seed = 1,
+                                                .shuffle = shuffled ? dataflux::shuffle_kind::full
+                                                                    : dataflux::shuffle_kind::none})
+                         .value();
   std::uint64_t position = 0;
   tally done;
   read_all(
@@ -86,11 +82,10 @@ tally read_objects(const settings& s, const dataflux::transfer_context& context,
                    const std::string& prefix, std::uint64_t most, bool shuffled) {
   auto found = dataflux::fast_list(context.store(), {.bucket = s.bucket, .prefix = prefix});
   const auto rows = std::move(found).value().objects;
-  const auto order = dataflux::sampler::create(
-                         {.count = rows.size(),
-                          .seed = 1,
-                          .shuffle = shuffled ? dataflux::shuffle_kind::full
-                                              : dataflux::shuffle_kind::none})
+  const auto order = dataflux::sampler::create({.count = rows.size(),
+                                                .seed = 1,
+                                                .shuffle = shuffled ? dataflux::shuffle_kind::full
+                                                                    : dataflux::shuffle_kind::none})
                          .value();
   std::uint64_t position = 0;
   tally done;
@@ -99,9 +94,8 @@ tally read_objects(const settings& s, const dataflux::transfer_context& context,
       [&]() -> std::optional<dataflux::get_request> {
         if (position == std::min<std::uint64_t>(most, rows.size())) return std::nullopt;
         const auto row = rows.row(order.row(position++));
-        return dataflux::get_request{.object = std::string(row.name),
-                                     .generation = row.generation,
-                                     .object_size = row.size};
+        return dataflux::get_request{
+            .object = std::string(row.name), .generation = row.generation, .object_size = row.size};
       },
       [&](const dataflux::got_item& item) {
         ++done.items;
@@ -110,44 +104,10 @@ tally read_objects(const settings& s, const dataflux::transfer_context& context,
   return done;
 }
 
-tally write_shards(const settings& s, const dataflux::transfer_context& context) {
-  const std::string data(s.bytes, 'x');
-  auto writer = dataflux::shard_writer::open(context, {.bucket = s.bucket,
-                                                       .pattern = "w/%06d.tar",
-                                                       .bytes = 256ULL << 20U})
-                    .value();
-  for (std::uint64_t i = 0; i < s.count; ++i) {
-    const dataflux::sample_field field{.name = "img", .bytes = dataflux::as_bytes(data)};
-    writer.write(std::to_string(i), {&field, 1}).value();
-  }
-  const auto done = writer.finish().value();
-  return {done.samples, done.bytes};
-}
-
-/// The same bytes, as plain objects of the same size.
-tally write_checkpoints(const settings& s, const dataflux::transfer_context& context) {
-  const std::string data((s.bytes + 511) / 512 * 512 + 512, 'x');
-  tally done;
-  while (done.items < s.count) {
-    auto writer = dataflux::checkpoint_writer::open(
-                      context, {.bucket = s.bucket, .object = "c/" + std::to_string(done.items)})
-                      .value();
-    std::uint64_t size = 0;
-    for (; size + data.size() <= 256ULL << 20U && done.items < s.count; ++done.items) {
-      writer.write(dataflux::as_bytes(data)).value();
-      size += data.size();
-    }
-    writer.commit().value();
-    done.bytes += size;
-  }
-  return done;
-}
-
 void make_index(const settings& s, const dataflux::transfer_context& context) {
   auto shards = dataflux::fast_list(context.store(), {.bucket = s.bucket, .prefix = "t/"});
-  dataflux::index_shards(context, {.bucket = s.bucket,
-                                   .shards = std::move(shards).value().objects,
-                                   .path = s.index})
+  dataflux::index_shards(
+      context, {.bucket = s.bucket, .shards = std::move(shards).value().objects, .path = s.index})
       .value();
 }
 
@@ -155,9 +115,7 @@ tally run(const settings& s, const dataflux::transfer_context& context) {
   if (s.what == "sequence") return read_samples(s, context, false);
   if (s.what == "random") return read_samples(s, context, true);
   if (s.what == "object") return read_objects(s, context, "t/", UINT64_MAX, false);
-  if (s.what == "get_many") return read_objects(s, context, "o/", s.count, true);
-  if (s.what == "write") return write_shards(s, context);
-  return write_checkpoints(s, context);
+  return read_objects(s, context, "o/", s.count, true);
 }
 
 void measure(const settings& s) {
@@ -182,10 +140,10 @@ int main(int argc, char** argv) {
   CLI::App app{"Samples of tar shards"};
   app.add_option("--endpoint", s.endpoint)->required();
   app.add_option("--bucket", s.bucket);
-  app.add_option("--case", s.what)->required()->check(
-      CLI::IsMember({"sequence", "random", "object", "get_many", "write", "checkpoint"}));
+  app.add_option("--case", s.what)
+      ->required()
+      ->check(CLI::IsMember({"sequence", "random", "object", "get_many"}));
   app.add_option("--count", s.count)->check(CLI::PositiveNumber);
-  app.add_option("--bytes", s.bytes)->check(CLI::PositiveNumber);
   app.add_option("--index", s.index, "made where it is not there");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -1,5 +1,5 @@
-// The same bytes as samples of tar shards, and as one object: CPU of a shard_writer beside that of a
-// checkpoint_writer. Samples have one field of --sample bytes. bench/shards_write.py runs it.
+// The same bytes as samples of tar shards, and as one object: CPU of a shard_writer beside that of
+// a checkpoint_writer. Samples have one field of --sample bytes. bench/shards_write.py runs it.
 //
 //   shards    a shard_writer, one shard of all
 //   object    a checkpoint_writer, by a write for each sample

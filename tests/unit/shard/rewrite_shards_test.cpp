@@ -92,7 +92,8 @@ struct fixture : folder_fixture {
   }
 };
 
-const pairs first{{"a.x", "1"}, {"a.y", "22"}, {"README", "none"}, {"b.x", std::string(20'000, 'b')}};
+const pairs first{
+    {"a.x", "1"}, {"a.y", "22"}, {"README", "none"}, {"b.x", std::string(20'000, 'b')}};
 const pairs second{{"c.x", "3"}};
 
 }  // namespace
@@ -103,8 +104,8 @@ TEST_CASE("read_shards: shards here and in a bucket, one behind the other", "[sh
   const auto here = w.file("1.tar", tar_of_pairs(first));
   const auto there = w.object("2.tar", tar_of_pairs(second));
   w.run([&] {
-    const auto got = all_of(w.shards({{.name = here}, there, {.name = here}},
-                                     {.left_out = &left_out}));
+    const auto got =
+        all_of(w.shards({{.name = here}, there, {.name = here}}, {.left_out = &left_out}));
     const std::string b = "b.x=" + std::string(20'000, 'b');
     CHECK(got == std::vector<std::string>{"a.x=1", "a.y=22", b, "c.x=3", "a.x=1", "a.y=22", b});
   });
@@ -140,8 +141,7 @@ TEST_CASE("read_shards: what fails is named", "[shard]") {
     CHECK(failure(w.shards({place})).code() == errc::not_found);
     std::stop_source stop;
     stop.request_stop();
-    CHECK(failure(w.shards({{.name = cut}}, {.stop = stop.get_token()})).code() ==
-          errc::cancelled);
+    CHECK(failure(w.shards({{.name = cut}}, {.stop = stop.get_token()})).code() == errc::cancelled);
     auto ended = w.shards({{.name = cut}}, {.reading = {.damaged = damaged_rule::end}});
     CHECK(all_of(ended).size() == 2);
   });

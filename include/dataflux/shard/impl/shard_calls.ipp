@@ -86,9 +86,8 @@ DATAFLUX_INLINE shard_end_call::shard_end_call(const transfer_context& context,
 DATAFLUX_INLINE void shard_end_call::begin() {
   if (!watch_stop()) return stop_asked();
   if (!chain_->busy) return go_on();
-  chain_->waiting.emplace_back([self = shared_from_this()] {
-    self->make_step([](shard_end_call& here) { here.go_on(); });
-  });
+  chain_->waiting.emplace_back(
+      [self = shared_from_this()] { self->make_step([](shard_end_call& here) { here.go_on(); }); });
 }
 
 DATAFLUX_INLINE void shard_end_call::go_on() {
