@@ -1,3 +1,5 @@
+#include <dataflux/shard/impl/foreign_import.ipp>
+#include <dataflux/shard/impl/foreign_index.ipp>
 #include <dataflux/shard/impl/index_call.ipp>
 #include <dataflux/shard/impl/index_journal.ipp>
 #include <dataflux/shard/impl/index_rules.ipp>

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -213,6 +214,23 @@ TEST_CASE("index_shards: an index beside a shard stands for it", "[shard]") {
   CHECK(w.digest() != whole);
   CHECK(shard_index::open(w.at("index"))->shard(1)->object.name == "s/101.tar");
   CHECK(shard_index::open(w.at("index"))->shard(1)->object.generation != 0);
+}
+
+TEST_CASE("index_shards: a stop at the last read leaves the old index", "[shard]") {
+  resume_fixture w;
+  w.fill(5, 5, 700);
+  std::stop_source stop;
+  auto r = w.one_by_one();
+  r.limits.stop = stop.get_token();
+  int left = 5;
+  w.store.set_faults([&](store_verb, std::string_view, std::uint64_t) {
+    if (--left == 0) stop.request_stop();
+    return std::optional<dataflux::injected_fault>{};
+  });
+  CHECK(w.make(std::move(r)).error().code() == errc::cancelled);
+  CHECK_FALSE(std::filesystem::exists(w.at("index")));
+  w.store.set_faults({});
+  CHECK(w.make(w.one_by_one())->taken_over == 4);
 }
 
 TEST_CASE("index_shards: layouts that wait are bounded", "[shard]") {

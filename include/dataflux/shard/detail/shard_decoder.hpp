@@ -4,6 +4,7 @@
 #include <dataflux/codec/detail/gzip_decoder.hpp>
 #include <dataflux/codec/detail/zstd_decoder.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/shard/detail/shard_coding.hpp>
 
 #include <array>
 #include <cstddef>
@@ -12,14 +13,6 @@
 #include <variant>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
-
-/// How a shard is stored, by its first bytes.
-enum class shard_coding : std::uint8_t {
-  unknown,  ///< too few bytes have come
-  plain,    ///< none of the others
-  gzip,
-  zstd,
-};
 
 /// What one call of a shard_decoder has done.
 struct decoded_shard {

@@ -144,7 +144,8 @@ class tar_reader {
   std::uint64_t left_{0};     // bytes left of the phase
   std::uint64_t padding_{0};  // bytes of the phase behind it
   tar_member member_{};
-  std::string name_{};  // of member_, where its own header has it
+  std::uint64_t link_size_{0};  // what the header of a hard link says
+  std::string name_{};          // of member_, where its own header has it
   tar_extensions extensions_{};
   std::optional<error> failure_{};
   std::array<std::byte, tar_block> block_{};

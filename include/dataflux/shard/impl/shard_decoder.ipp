@@ -2,41 +2,11 @@
 
 #include <dataflux/shard/detail/shard_decoder.hpp>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
-
-/// The first bytes of a compressed file. In one of them, some bits vary.
-struct coding_mark {
-  std::string_view bytes;
-  std::size_t loose_at;
-  unsigned loose_mask;  ///< of the bits that do not vary
-  shard_coding coding;
-  std::string_view unread;  ///< by that name, if dataflux does not read it
-};
-
-/// Skippable frames of zstd vary in four bits, bzip2's digit says how large its blocks are.
-inline constexpr std::array<coding_mark, 6> coding_marks{{
-    {{"\x1f\x8b", 2}, 0, 0xFF, shard_coding::gzip, {}},
-    {{"\x28\xb5\x2f\xfd", 4}, 0, 0xFF, shard_coding::zstd, {}},
-    {{"\x50\x2a\x4d\x18", 4}, 0, 0xF0, shard_coding::zstd, {}},
-    {{"\xfd\x37\x7a\x58\x5a\x00", 6}, 0, 0xFF, shard_coding::unknown, "xz"},
-    {{"BZh1\x31\x41\x59\x26\x53\x59", 10}, 3, 0, shard_coding::unknown, "bzip2"},
-    {{"\x04\x22\x4d\x18", 4}, 0, 0xFF, shard_coding::unknown, "lz4"},
-}};
-
-/// True if `head` and the mark are the same, as far as both go.
-constexpr bool agrees(const coding_mark& mark, std::string_view head) noexcept {
-  const std::size_t size = std::min(head.size(), mark.bytes.size());
-  for (std::size_t i = 0; i < size; ++i) {
-    const auto differing = static_cast<unsigned char>(head[i] ^ mark.bytes[i]);
-    if ((differing & (i == mark.loose_at ? mark.loose_mask : 0xFFU)) != 0) return false;
-  }
-  return true;
-}
 
 inline error unread_coding_error(std::string_view name) {
   std::string text{"the shard is compressed by "};
@@ -50,7 +20,7 @@ DATAFLUX_INLINE bool shard_decoder::recognise() {
   for (const coding_mark& mark : coding_marks) {
     if (!agrees(mark, head)) continue;
     if (head.size() < mark.bytes.size()) return false;
-    if (!mark.unread.empty()) failure_ = unread_coding_error(mark.unread);
+    if (mark.coding == shard_coding::unread) failure_ = unread_coding_error(mark.name);
     if (mark.coding == shard_coding::gzip) decoder_.emplace<codec::gzip_decoder>();
     if (mark.coding == shard_coding::zstd) decoder_.emplace<codec::zstd_decoder>();
     coding_ = mark.coding;

@@ -2,6 +2,7 @@
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/detail/text_hash.hpp>
+#include <dataflux/shard/detail/shard_coding.hpp>
 #include <dataflux/shard/detail/shard_indexer.hpp>
 
 #include <algorithm>
@@ -26,21 +27,11 @@ DATAFLUX_INLINE std::optional<byte_extent> shard_indexer::wanted(
 }
 
 DATAFLUX_INLINE result<void> shard_indexer::check_kind(bytes_view bytes) const {
-  const std::string_view text = as_text(bytes);
-  const char* kind = text.starts_with("\x1f\x8b")           ? "gzip"
-                     : text.starts_with("\x28\xb5\x2f\xfd") ? "zstd"
-                     : text.starts_with(
-                           "\xfd"
-                           "7zXZ")
-                         ? "xz"
-                     : text.starts_with("BZh") && text.size() > 3 && text[3] >= '1' ? "bzip2"
-                     : text.starts_with("\x04\x22\x4d\x18")                         ? "lz4"
-                                                                                    : nullptr;
-  if (kind == nullptr || text.size() >= 512) {
-    // A name of a member may begin so; then a header follows that is one.
-    if (kind == nullptr || parse_tar_header(bytes.first(512))) return {};
-  }
-  return error{errc::unimplemented, std::string{"it is compressed by "}.append(kind) +
+  const auto coding = coding_of(as_text(bytes));
+  if (!coding) return {};
+  // A name of a member may begin so; then a header follows that is one.
+  if (bytes.size() >= tar_block && parse_tar_header(bytes.first(tar_block))) return {};
+  return error{errc::unimplemented, std::string{"it is compressed by "}.append(*coding) +
                                         ", so its samples have no places; decompress it, or read "
                                         "it in sequence"};
 }

@@ -107,6 +107,10 @@ DATAFLUX_INLINE result<void> tar_reader::take_block(bytes_view block, tar_step& 
   if (!header && block_at_ == begin_) {
     return no_archive("no tar header stands", block_at_);
   }
+  if (!header && link_size_ != 0 && member_.data == block_at_) {
+    return damaged(block_at_,
+                   shown_name() + " is a hard link with data behind it, which nobody reads alike");
+  }
   if (!header) return damaged(block_at_, "the checksum of a header is wrong");
   if (between_) {
     extensions_.next_member();
@@ -168,6 +172,7 @@ DATAFLUX_INLINE result<void> tar_reader::begin_member(const tar_header& header, 
   member_.type = header.type;
   member_.data = offset_;
   member_.size = 0;
+  link_size_ = header.type == tar_type::hard_link ? header.size.value_or(0) : 0;
   if (header.type == tar_type::sparse || (header.type == tar_type::file && extensions_.sparse())) {
     return error{errc::unimplemented,
                  shown_name() + " is a sparse file, whose data are no range of the shard," +

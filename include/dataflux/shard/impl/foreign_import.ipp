@@ -1,0 +1,201 @@
+#pragma once
+
+#include <dataflux/codec/detail/block_file.hpp>
+#include <dataflux/detail/text_hash.hpp>
+#include <dataflux/shard/detail/index_rules.hpp>
+#include <dataflux/shard/detail/sample_grouper.hpp>
+#include <dataflux/shard/detail/shard_index_encoder.hpp>
+#include <dataflux/shard/detail/shard_layout.hpp>
+#include <dataflux/shard/foreign_index.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+namespace detail::shard {
+
+/// Members become samples by their names, as an indexer does it.
+///
+/// Where the headers of a member begin others do not say. Right behind the member before it may
+/// stand headers of its own, or of links, so a sample begins there.
+class foreign_layout {
+ public:
+  foreign_layout(const grouping_rules& rules, std::uint64_t size) : size_(size), grouper_(rules) {}
+
+  result<void> add(const foreign_member& member);
+  shard_layout take() {
+    layout_.groups = grouper_.counts();
+    return std::move(layout_);
+  }
+
+ private:
+  const std::uint64_t size_;
+  sample_grouper grouper_;
+  shard_layout layout_{};
+  std::map<std::string, std::uint32_t, std::less<>> fields_{};
+  std::uint64_t end_{0};    ///< of the member before
+  std::uint64_t begin_{0};  ///< of the sample
+  bool open_{false};        ///< it has a member
+};
+
+DATAFLUX_INLINE result<void> foreign_layout::add(const foreign_member& member) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const bool inside = size_ <= most && member.offset % tar_block == 0 && member.offset <= size_ &&
+                      member.size <= size_ - member.offset && member.offset >= end_ + tar_block &&
+                      member.offset / tar_block <= std::numeric_limits<std::uint32_t>::max();
+  if (!inside) {
+    return error{errc::data_loss,
+                 "a member lies outside of the shard, or in another one; index "
+                 "the shard itself"};
+  }
+  const std::uint64_t begin = end_;
+  end_ = std::min(member.offset + member.size + tar_padding(member.size), size_);
+  const auto grouped = grouper_.add(member.name, {begin, end_ - begin});
+  if (!grouped) return grouped.error();
+  if (grouped->begins) {
+    begin_ = begin;
+    open_ = false;
+  }
+  if (!grouped->taken) return {};
+  if (!std::exchange(open_, true)) {
+    layout_.hashes.push_back(mixed_hash(grouper_.key()));
+    layout_.begins.push_back(static_cast<std::uint32_t>(begin_ / tar_block));
+    layout_.first_members.push_back(static_cast<std::uint32_t>(layout_.member_sizes.size()));
+  }
+  const auto known = fields_.find(grouped->field);
+  const std::uint32_t field =
+      known != fields_.end() ? known->second : static_cast<std::uint32_t>(fields_.size());
+  if (known == fields_.end()) {
+    fields_.emplace(grouped->field, field);
+    layout_.fields.emplace_back(grouped->field);
+    layout_.field_bytes += field_memory(grouped->field);
+  }
+  layout_.member_sizes.push_back(member.size);
+  layout_.member_offsets.push_back(
+      static_cast<std::uint32_t>((member.offset - begin_) / tar_block));
+  layout_.member_fields.push_back(field);
+  return {};
+}
+
+inline std::string_view last_part(std::string_view name) noexcept {
+  const std::size_t slash = name.rfind('/');
+  return slash == std::string_view::npos ? name : name.substr(slash + 1);
+}
+
+/// Rows of a listing by the last part of their names.
+class listed_names {
+ public:
+  explicit listed_names(const object_columns& rows) : rows_(rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i) by_last_.emplace(last_part(rows.name(i)), i);
+  }
+
+  /// The row that a shard of another's index is.
+  result<std::size_t> find(const foreign_shard& shard) const;
+
+ private:
+  const object_columns& rows_;
+  std::unordered_multimap<std::string_view, std::size_t> by_last_{};
+};
+
+DATAFLUX_INLINE result<std::size_t> listed_names::find(const foreign_shard& shard) const {
+  const auto named = [&shard](errc code, const std::string& why) {
+    error about{code, why};
+    return std::move(about.with_object(shard.name));
+  };
+  std::optional<std::size_t> found;
+  const auto [first, last] = by_last_.equal_range(last_part(shard.name));
+  for (auto at = first; at != last; ++at) {
+    const std::string_view name = rows_.name(at->second);
+    const bool same = name == shard.name || (name.ends_with(shard.name) &&
+                                             name[name.size() - shard.name.size() - 1] == '/');
+    if (!same) continue;
+    if (found) {
+      return named(errc::failed_precondition, "several shards of the listing have that name");
+    }
+    found = at->second;
+  }
+  if (!found) return named(errc::not_found, "no shard of the listing has that name");
+  if (shard.size && *shard.size != rows_[*found].size) {
+    return named(errc::failed_precondition,
+                 "the shard has another size than the index says, which is stale; index the shard "
+                 "itself");
+  }
+  return *found;
+}
+
+inline const char* name_of(foreign_format format) noexcept {
+  switch (format) {
+    case foreign_format::aistore:
+      return "aistore";
+    case foreign_format::dali:
+      return "dali";
+    case foreign_format::webshart:
+      return "webshart";
+    case foreign_format::wids:
+      return "wids";
+    default:
+      return "energon";
+  }
+}
+
+}  // namespace detail::shard
+
+DATAFLUX_INLINE result<shard_index> import_foreign_index(const std::string& bucket,
+                                                         const object_columns& listing,
+                                                         const std::vector<foreign_index>& from,
+                                                         const grouping_rules& grouping) {
+  shard_index_description description{
+      .bucket = bucket,
+      .taken = std::chrono::time_point_cast<timestamp::duration>(std::chrono::system_clock::now()),
+      .options = detail::shard::options_of({.grouping = grouping})};
+  const detail::shard::listed_names names{listing};
+  detail::shard::shard_index_encoder encoder(std::move(description));
+  const auto bytes = std::make_shared<std::string>();
+  for (const foreign_index& index : from) {
+    const bool has_members =
+        index.format != foreign_format::wids && index.format != foreign_format::energon;
+    if (!has_members) {
+      return error{errc::invalid_argument,
+                   std::string("an index of ") + detail::shard::name_of(index.format) +
+                       " does not say where members lie; index the shards themselves"};
+    }
+    for (const foreign_shard& shard : index.shards) {
+      const auto row = names.find(shard);
+      if (!row) return row.error();
+      detail::shard::foreign_layout layout{grouping, listing[*row].size};
+      result<void> good;
+      for (std::size_t i = 0; good && i < shard.members.size(); ++i) {
+        good = layout.add(shard.members[i]);
+      }
+      if (good) good = encoder.add(listing[*row], layout.take(), *bytes);
+      if (good) continue;
+      error why = good.error();
+      return std::move(why.with_bucket(bucket).with_object(listing[*row].name));
+    }
+  }
+  if (auto good = encoder.end(*bytes); !good) return std::move(good).error();
+  return shard_index::over(as_bytes(*bytes), bytes, "imported");
+}
+
+DATAFLUX_INLINE result<std::string> energon_index(const shard_index& index, std::uint64_t shard) {
+  const auto row = index.shard(shard);
+  if (!row) return row.error();
+  std::string out(8 * static_cast<std::size_t>(row->samples + 1), '\0');
+  std::uint64_t end = 0;
+  for (std::uint64_t i = 0; i < row->samples; ++i) {
+    const auto sample = index.sample(row->first_sample + i);
+    if (!sample) return sample.error();
+    detail::codec::store_at(out.data(), 8 * static_cast<std::size_t>(i), sample->offset);
+    end = sample->offset + sample->size;
+  }
+  detail::codec::store_at(out.data(), 8 * static_cast<std::size_t>(row->samples), end);
+  return out;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI
