@@ -1067,6 +1067,19 @@ DATAFLUX_API dataflux_status dataflux_index_shards(dataflux_client* client,
                                                    dataflux_queue* queue, uint64_t tag,
                                                    dataflux_operation** out, dataflux_error** err);
 
+/* Makes an index of what others' indexes say, `count` files: of AIStore, of DALI (wds2idx), of
+ * webshart. Bucket, rows and rules of grouping are those of the options. It is one of the `parts`
+ * for the same listing: the shards whose members it knows are not read, and have no checksums. Of a
+ * file of wids names and sizes of the shards are compared. It sends nothing.
+ *
+ * No such index says which generation it is of. So what is read by it is compared with headers,
+ * always. Failures: DATAFLUX_INVALID_ARGUMENT for other files, and for Energon's .tar.idx, which
+ * has places alone. DATAFLUX_NOT_FOUND for a shard that is not listed. DATAFLUX_FAILED_PRECONDITION
+ * where it has another size. DATAFLUX_DATA_LOSS for a damaged file. Those of the file system. */
+DATAFLUX_API dataflux_status dataflux_shard_index_import(
+    const dataflux_index_shards_options* options, const dataflux_listing* listing,
+    const char* const* paths, size_t count, dataflux_shard_index** out, dataflux_error** err);
+
 typedef struct dataflux_verify_shards_options {
   size_t struct_size;
   const char* path;      /* where the index is written with the checksums of all samples, a file;

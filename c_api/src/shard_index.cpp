@@ -5,6 +5,7 @@
 #include "listing.hpp"
 #include "shard_rules.hpp"
 
+#include <dataflux/shard/foreign_index.hpp>
 #include <dataflux/shard/index_shards.hpp>
 #include <dataflux/shard/sample_reads.hpp>
 #include <dataflux/shard/verify_shards.hpp>
@@ -17,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace dataflux_c {
 
@@ -210,6 +212,37 @@ dataflux_status dataflux_index_shards(dataflux_client* client,
               },
               [](dataflux_c::call_progress& progress, const auto&) { progress.end(); });
         });
+  });
+}
+
+dataflux_status dataflux_shard_index_import(const dataflux_index_shards_options* options,
+                                            const dataflux_listing* listing,
+                                            const char* const* paths, size_t count,
+                                            dataflux_shard_index** out, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out == nullptr) return missing("out");
+    *out = nullptr;
+    const auto o = dataflux_c::options_of(options);
+    if (!o) return o.error();
+    if (o->bucket == nullptr) return missing("bucket");
+    if (listing == nullptr) return missing("listing");
+    if (paths == nullptr && count > 0) return missing("paths");
+    const auto rows = dataflux_c::chosen_rows(*listing, o->rows, o->row_count);
+    if (!rows) return rows.error();
+    std::vector<dataflux::foreign_index> from;
+    for (size_t i = 0; i < count; ++i) {
+      if (paths[i] == nullptr) return missing("paths");
+      auto index = dataflux::open_foreign_index(paths[i]);
+      if (!index) return std::move(index).error();
+      from.push_back(*std::move(index));
+    }
+    auto made = dataflux::import_foreign_index(o->bucket, *rows, from,
+                                               dataflux_c::grouping_rules_of(*o));
+    if (!made) return std::move(made).error();
+    std::string json = dataflux_c::text_about(*made);
+    // Memory comes first, and then the value moves. NOLINTNEXTLINE(modernize-make-unique)
+    *out = new dataflux_shard_index{*std::move(made), std::move(json)};
+    return {};
   });
 }
 

@@ -109,6 +109,8 @@ struct shards_options {
   std::string glob{};
   /// Indexes that know some of the shards.
   std::vector<std::string> parts{};
+  /// Others' indexes that do.
+  std::vector<std::string> foreign{};
   /// gs://bucket/prefix, where processes meet.
   std::string board{};
   /// The samples get the checksums that they lack.

@@ -1,4 +1,5 @@
 #include <dataflux/list/fast_list.hpp>
+#include <dataflux/shard/foreign_index.hpp>
 #include <dataflux/shard/index_shards.hpp>
 #include <dataflux/shard/sample_reads.hpp>
 #include <dataflux/shard/shard_index.hpp>
@@ -105,6 +106,18 @@ result<void> make_index(const session& with, const shards_options& options) {
   request.grouping.strip_dot_slash = options.strip_dot_slash;
   for (const std::string& each : options.parts) {
     auto part = open_index(with, each);
+    if (!part) return part.error();
+    request.parts.push_back(*std::move(part));
+  }
+  std::vector<dataflux::foreign_index> foreign;
+  for (const std::string& each : options.foreign) {
+    auto index = dataflux::open_foreign_index(each);
+    if (!index) return file_error(index.error());
+    foreign.push_back(*std::move(index));
+  }
+  if (!foreign.empty()) {
+    auto part = dataflux::import_foreign_index(from->bucket, request.shards, foreign,
+                                               request.grouping);
     if (!part) return part.error();
     request.parts.push_back(*std::move(part));
   }

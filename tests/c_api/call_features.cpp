@@ -174,6 +174,14 @@ void call_player::index_shards() {
 
 void call_player::verify_shards() {
   const std::string file = path("verified");
+  const char* const foreign = file.c_str();
+  dataflux_index_shards_options how;
+  dataflux_index_shards_options_init(&how, sizeof how);
+  how.bucket = "bkt";
+  dataflux_shard_index* imported = nullptr;
+  said(dataflux_shard_index_import(odd_.of(how, dice_), any(listings_), &foreign, dice_.below(2),
+                                   &imported, err()));
+  dataflux_shard_index_free(imported);
   dataflux_verify_shards_options o;
   dataflux_verify_shards_options_init(&o, sizeof o);
   o.path = dice_.chance(2) ? nullptr : file.c_str();

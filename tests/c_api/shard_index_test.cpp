@@ -259,6 +259,46 @@ TEST_CASE("dataflux_index_shards: processes make one index together", "[c_api]")
   CHECK(has(why.message(), "keep_case"));
 }
 
+TEST_CASE("dataflux_shard_index_import: what others' indexes know is not read", "[c_api]") {
+  shards_world w;
+  w.server.put("bkt", "s/0.tar",
+               dataflux::test::tar_members({{.name = "a.txt", .data = "one"},
+                                            {.name = "a.cls", .data = "7"}})
+                   .append(1024, '\0'));
+  const auto said = [&](const char* name, const std::string& text) {
+    const std::string file = (w.folder / name).string();
+    std::ofstream(file, std::ios::binary) << text;
+    return file;
+  };
+  const auto import = [&](const std::string& file, told& why) {
+    const listing_ptr listing = w.list("s/");
+    const auto o = w.options();
+    const char* const path = file.c_str();
+    dataflux_shard_index* made = nullptr;
+    const auto status = dataflux_shard_index_import(&o, listing.get(), &path, 1, &made, why);
+    CHECK((made != nullptr) == (status == DATAFLUX_OK));
+    return shard_index_ptr(made);
+  };
+  told why;
+  const auto good = import(said("0.idx", "v1.2 1\ntxt 512 3 a.txt cls 1536 1 a.cls\n"), why);
+  const auto named = import(said("0.tar.json", R"({"files":{"a.txt":{"offset":512,"length":3},)"
+                                               R"("a.cls":{"offset":1536,"length":1}}})"),
+                            why);
+  CHECK_FALSE(good);  // "0" is no listed shard
+  REQUIRE(named);
+  const dataflux_shard_index* const parts[] = {named.get()};
+  auto o = w.options();
+  o.parts = parts;
+  o.part_count = 1;
+  operation_ptr done;
+  REQUIRE(w.make(o, why, &done) == DATAFLUX_OK);
+  CHECK(has(json_of(done), R"("checksummed":0,"taken_over":1,)"));
+  CHECK(find(w.open(), "a") == std::vector<std::uint64_t>{0});
+  CHECK_FALSE(import(said("0.tar.x", "nothing"), why));
+  CHECK(has(why.message(), "no index of"));
+  CHECK_FALSE(import((w.folder / "none").string(), why));
+}
+
 TEST_CASE("dataflux_verify_shards: what is as it was, and what is not", "[c_api]") {
   shards_world w;
   w.fill_shards(3);

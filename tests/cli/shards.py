@@ -113,6 +113,15 @@ class Shards(Case):
         self.lines("index", self.url("t"), "shared.dfx", "--board", self.url("board/7"))
         self.assertEqual(self.lines("ls", "--members", "new.dfx"), self.lines("ls", "--members", "shared.dfx"))
 
+    def test_the_index_of_another_program(self):
+        (self.folder / "b.json").write_text('{"path": "b.tar", "filesize": 10240, "files": {"1.jpg": {"offset": 512, '
+                                            '"length": 5}, "2.jpg": {"offset": 1536, "length": 4}}}')
+        said = self.lines("index", self.url("t"), "here.dfx", "--from", "b.json")
+        self.assertIn("  1 shards not read again", said)
+        self.assertEqual(b"last", self.ok("shards", "get", "here.dfx", "2", "jpg"))
+        (self.folder / "c.json").write_text((self.folder / "b.json").read_text().replace("10240", "10241"))
+        self.fails(1, "shards", "index", self.url("t"), "here.dfx", "--from", "c.json", saying="another size")
+
     def test_a_key_that_comes_again(self):
         self.index()
         self.fails(2, "shards", "get", "here.dfx", "1", "jpg", saying="2 samples have the key '1': 1, 2")

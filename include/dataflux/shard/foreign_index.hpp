@@ -56,14 +56,19 @@ struct foreign_index {
 /// Threads: pure. Cost: memory in proportion to `bytes`, whatever they claim.
 result<foreign_index> read_foreign_index(std::string_view name, bytes_view bytes);
 
+/// The same of a file, whose path the error has. Errors: also those of the file system.
+/// Threads: blocks for the disk.
+result<foreign_index> open_foreign_index(const std::string& path);
+
 /// The index of the shards of which others' indexes say where all members lie, without a request.
 /// It is one of index_shards_request::parts for the same listing; it has no checksums, and no
 /// counts of what was left out.
 ///
 /// Each shard is the row of the listing whose name is that of the index, or ends in it behind a
-/// '/'. Its size must be that of the row.
+/// '/'. Its size must be that of the row. Of shards without members, as in an index of wids, no more
+/// is compared, and they are read by index_shards().
 ///
-/// Errors: invalid_argument: an index without members; a field that comes again in a sample,
+/// Errors: invalid_argument: an index of Energon, which has places alone; a field that comes again in a sample,
 /// without keep_first. not_found: no row is that shard. failed_precondition: another size: the
 /// index is stale; or more than one row. data_loss: members lie outside of the shard, or one in
 /// another.

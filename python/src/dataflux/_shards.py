@@ -258,6 +258,21 @@ class ShardIndex:
             first_sample=raw.first_sample, samples=raw.samples, checksummed=bool(raw.checksummed),
             **{name: getattr(raw, name) for name in SHARD_COUNTS})
 
+    def energon_index(self, shard: int) -> bytes:
+        """What Energon has in "NAME.tar.idx" beside a shard: where its samples begin, and the last ends.
+
+        Arguments:
+            shard: its number.
+
+        Raises: IndexError; DataLossError where the file is damaged there.
+        """
+        row = self.shards[shard]
+        offsets, sizes = (array("Q", bytes(8 * row.samples)) for _ in range(2))
+        self._columns(array("Q", range(row.first_sample, row.first_sample + row.samples)),
+                      {"offsets": offsets, "sizes": sizes})
+        offsets.append(offsets[-1] + sizes[-1] if row.samples else 0)
+        return offsets.tobytes()  # no machine of the other byte order has an index
+
     def __eq__(self, other: object) -> bool:
         return self.digest == other.digest if isinstance(other, ShardIndex) else NotImplemented
 
@@ -571,7 +586,7 @@ class ShardVerbs:
                      damaged: Literal["error", "end"] = "error", keep_case: bool = False,
                      strip_dot_slash: bool = False,
                      repeated: Literal["error", "keep_first"] = "error", skip_from: int = 0,
-                     parts: Iterable[ShardIndex] = (), board: str | tuple[str, str] | None = None,
+                     parts: Iterable[ShardIndex] = (), foreign: Iterable[Path] = (), board: str | tuple[str, str] | None = None,
                      lease: float = 300, parallelism: int = 0, timeout: float | None = None,
                      progress: Progress = None) -> IndexedShards:
         """Finds the samples of tar shards, and writes where each lies into a file: the index, which is
@@ -600,6 +615,10 @@ class ShardVerbs:
                 have no checksums; 0 = 1 MiB.
             parts: indexes that know some of the shards, by name, size and generation: those are not
                 read. So an index is made again after some shards were added.
+            foreign: paths of others' indexes, which say where members lie: AIStore's, DALI's, webshart's,
+                and Energon's "index.sqlite". Shards that they know are not read, and have no checksums;
+                samples are compared with their headers when they are read. With those of wids names and
+                sizes are compared.
             board: a prefix that all processes write to and nobody else does, such as
                 "gs://bucket/jobs/7/index/": as many as call this with the same shards, rules and board
                 make one index together. `path` may be None then: this process helps only. What is there
@@ -628,15 +647,14 @@ class ShardVerbs:
             if not options.board_prefix:
                 raise ValueError(f"board: {board!r} is a whole bucket; a prefix of one is needed")
             options.lease_ns = nanoseconds(lease, "lease")
-        parts = [_index_of(part, "parts") for part in parts]
-        if parts:
-            handles = array("Q", [part._handle.value for part in parts])
-            options.kept = parts, handles
-            options.parts, options.part_count = handles.buffer_info()
+        known = [_index_of(part, "parts")._handle for part in parts]
+        if isinstance(foreign, (str, bytes, os.PathLike)):
+            raise TypeError("foreign: paths are needed, and this is one: put it into a list")
+        paths = [path_of(each, "foreign") for each in foreign]
         if not isinstance(shards, Listing):
             names = shards_of(shards)
             shards = names or prefix_place(shards, "shards")
-        return self._run(_indexing(shards, options, timeout, progress))
+        return self._run(_indexing(shards, options, known, paths, timeout, progress))
 
     def verify_shards(self, index: ShardIndex, path: Path | None = None, *,
                       on_error: Literal["raise", "return"] = "raise", parallelism: int = 0,
@@ -728,7 +746,7 @@ class ShardVerbs:
                                          timeout=timeout, progress=progress))
 
 
-async def _indexing(shards, options, timeout, progress):
+async def _indexing(shards, options, known, foreign, timeout, progress):
     """Lists the shards, where that is still to be done, and indexes them."""
     if isinstance(shards, Listing):
         table, rows, bucket, prefix = shards._handle, shards._rows, shards.bucket, ""
@@ -747,5 +765,12 @@ async def _indexing(shards, options, timeout, progress):
     if rows is not None:
         chosen = rows or array("Q", [0])  # an empty one has no address, which would mean all
         options.rows, options.row_count = chosen.buffer_info()[0], len(rows)
+    if foreign:
+        from ._foreign import imported
+
+        known.append(imported(options, table, foreign))
+    if known:
+        handles = array("Q", [each.value for each in known])
+        options.parts, options.part_count = handles.buffer_info()
     return await watched(Call(calling("index_shards", byref(options), table), _indexed),
                          progress, "index", bucket, prefix)

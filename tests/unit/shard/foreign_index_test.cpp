@@ -140,7 +140,10 @@ TEST_CASE("read_foreign_index: wids has names and sizes alone, Energon places al
   CHECK(wids.shards[2].size == 20480);
   foreign_fixture w;
   const auto rows = w.ours().shard_rows().value();
-  CHECK(import_foreign_index("bkt", rows, only(wids)).error().code() == errc::invalid_argument);
+  CHECK(import_foreign_index("bkt", rows, only(wids))->shards() == 0);
+  auto stale = wids;
+  stale.shards[1].size = 7;
+  CHECK(import_foreign_index("bkt", rows, only(stale)).error().code() == errc::failed_precondition);
   for (std::uint64_t i = 0; i < 3; ++i) {
     const std::string name = "energon/s" + std::to_string(i) + ".tar.idx";
     const auto energon = read(name);

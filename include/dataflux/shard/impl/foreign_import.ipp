@@ -129,21 +129,6 @@ DATAFLUX_INLINE result<std::size_t> listed_names::find(const foreign_shard& shar
   return *found;
 }
 
-inline const char* name_of(foreign_format format) noexcept {
-  switch (format) {
-    case foreign_format::aistore:
-      return "aistore";
-    case foreign_format::dali:
-      return "dali";
-    case foreign_format::webshart:
-      return "webshart";
-    case foreign_format::wids:
-      return "wids";
-    default:
-      return "energon";
-  }
-}
-
 }  // namespace detail::shard
 
 DATAFLUX_INLINE result<shard_index> import_foreign_index(const std::string& bucket,
@@ -158,16 +143,15 @@ DATAFLUX_INLINE result<shard_index> import_foreign_index(const std::string& buck
   detail::shard::shard_index_encoder encoder(std::move(description));
   const auto bytes = std::make_shared<std::string>();
   for (const foreign_index& index : from) {
-    const bool has_members =
-        index.format != foreign_format::wids && index.format != foreign_format::energon;
-    if (!has_members) {
+    if (index.format == foreign_format::energon) {
       return error{errc::invalid_argument,
-                   std::string("an index of ") + detail::shard::name_of(index.format) +
-                       " does not say where members lie; index the shards themselves"};
+                   "Energon's .tar.idx does not say where members lie; import its index.sqlite, or "
+                   "index the shards themselves"};
     }
     for (const foreign_shard& shard : index.shards) {
       const auto row = names.find(shard);
       if (!row) return row.error();
+      if (index.format == foreign_format::wids) continue;
       detail::shard::foreign_layout layout{grouping, listing[*row].size};
       result<void> good;
       for (std::size_t i = 0; good && i < shard.members.size(); ++i) {

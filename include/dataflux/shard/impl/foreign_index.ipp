@@ -2,11 +2,13 @@
 
 #include <dataflux/codec/detail/block_file.hpp>
 #include <dataflux/codec/detail/json.hpp>
+#include <dataflux/exec/detail/mapped_file.hpp>
 #include <dataflux/shard/detail/xxhash64.hpp>
 #include <dataflux/shard/foreign_index.hpp>
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -216,6 +218,16 @@ DATAFLUX_INLINE result<foreign_index> read_foreign_index(std::string_view name, 
   }
   return error{errc::invalid_argument,
                "this is no index of AIStore, DALI, webshart, wids or Energon"};
+}
+
+DATAFLUX_INLINE result<foreign_index> open_foreign_index(const std::string& path) {
+  std::shared_ptr<const void> owner;
+  const auto bytes = detail::map_file(path, "index of shards", owner);
+  if (!bytes) return bytes.error();
+  auto index = read_foreign_index(path, *bytes);
+  if (index) return index;
+  error why = std::move(index).error();
+  return std::move(why.with_message("'" + path + "': " + why.message()));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI
