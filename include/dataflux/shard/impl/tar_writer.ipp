@@ -56,8 +56,8 @@ inline void append_tar_block(std::string& out, const tar_name_parts& parts, std:
   std::copy(parts.prefix.begin(), parts.prefix.end(), to + 345);
   // Of what is not zero; the sum counts its own field as spaces.
   std::uint64_t sum = 8 * std::uint64_t{' '};
-  const auto count = [&](std::size_t at, std::size_t size) {
-    for (std::size_t i = at; i < at + size; ++i) sum += static_cast<unsigned char>(to[i]);
+  const auto count = [&](std::size_t at, std::size_t bytes) {
+    for (std::size_t i = at; i < at + bytes; ++i) sum += static_cast<unsigned char>(to[i]);
   };
   count(0, parts.name.size());
   count(100, 57);
