@@ -236,8 +236,8 @@ dataflux_status dataflux_shard_index_import(const dataflux_index_shards_options*
       if (!index) return std::move(index).error();
       from.push_back(*std::move(index));
     }
-    auto made = dataflux::import_foreign_index(o->bucket, *rows, from,
-                                               dataflux_c::grouping_rules_of(*o));
+    auto made =
+        dataflux::import_foreign_index(o->bucket, *rows, from, dataflux_c::grouping_rules_of(*o));
     if (!made) return std::move(made).error();
     std::string json = dataflux_c::text_about(*made);
     // Memory comes first, and then the value moves. NOLINTNEXTLINE(modernize-make-unique)

@@ -116,8 +116,8 @@ result<void> make_index(const session& with, const shards_options& options) {
     foreign.push_back(*std::move(index));
   }
   if (!foreign.empty()) {
-    auto part = dataflux::import_foreign_index(from->bucket, request.shards, foreign,
-                                               request.grouping);
+    auto part =
+        dataflux::import_foreign_index(from->bucket, request.shards, foreign, request.grouping);
     if (!part) return part.error();
     request.parts.push_back(*std::move(part));
   }

@@ -262,8 +262,8 @@ TEST_CASE("dataflux_index_shards: processes make one index together", "[c_api]")
 TEST_CASE("dataflux_shard_index_import: what others' indexes know is not read", "[c_api]") {
   shards_world w;
   w.server.put("bkt", "s/0.tar",
-               dataflux::test::tar_members({{.name = "a.txt", .data = "one"},
-                                            {.name = "a.cls", .data = "7"}})
+               dataflux::test::tar_members(
+                   {{.name = "a.txt", .data = "one"}, {.name = "a.cls", .data = "7"}})
                    .append(1024, '\0'));
   const auto said = [&](const char* name, const std::string& text) {
     const std::string file = (w.folder / name).string();

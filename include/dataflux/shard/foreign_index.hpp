@@ -65,13 +65,13 @@ result<foreign_index> open_foreign_index(const std::string& path);
 /// counts of what was left out.
 ///
 /// Each shard is the row of the listing whose name is that of the index, or ends in it behind a
-/// '/'. Its size must be that of the row. Of shards without members, as in an index of wids, no more
-/// is compared, and they are read by index_shards().
+/// '/'. Its size must be that of the row. Of shards without members, as in an index of wids, no
+/// more is compared, and they are read by index_shards().
 ///
-/// Errors: invalid_argument: an index of Energon, which has places alone; a field that comes again in a sample,
-/// without keep_first. not_found: no row is that shard. failed_precondition: another size: the
-/// index is stale; or more than one row. data_loss: members lie outside of the shard, or one in
-/// another.
+/// Errors: invalid_argument: an index of Energon, which has places alone; a field that comes again
+/// in a sample, without keep_first. not_found: no row is that shard. failed_precondition: another
+/// size: the index is stale; or more than one row. data_loss: members lie outside of the shard, or
+/// one in another.
 ///
 /// Threads: pure. Cost: some 300 ns a member.
 result<shard_index> import_foreign_index(const std::string& bucket, const object_columns& listing,

@@ -115,6 +115,7 @@ FUNCTIONS = {
     'changes_free': 'vP',
     'index_shards_options_init': 'vPQ',
     'index_shards': 'iPPPPQPP',
+    'shard_index_import': 'iPPPQPP',
     'verify_shards_options_init': 'vPQ',
     'verify_shards': 'iPPPPQPP',
     'shard_index_open': 'isPP',
