@@ -1,6 +1,7 @@
 #include <emulator/bucket_store.hpp>
 #include <emulator/object_json.hpp>
 #include <emulator/object_rules.hpp>
+#include <emulator/s3/object_facts.hpp>
 #include <emulator/service_error.hpp>
 
 #include <algorithm>
@@ -21,6 +22,7 @@ std::shared_ptr<stored_object> object_of(std::string_view bucket,
   out->has_md5 = described.has_md5;
   out->component_count = described.component_count;
   out->customer_key = std::move(described.customer_key);
+  out->s3_facts = std::move(described.s3_facts);
   return out;
 }
 
@@ -97,7 +99,8 @@ void bucket_store::tell(const object_ptr& saved, const object_ptr& removed) {
 /// The live object leaves its place; a bucket with versions keeps it.
 void bucket_store::retire(bucket_entry& in, object_map::iterator live) {
   const object_ptr leaving = live->second;
-  if (!in.facts.settings.versioning) return put_away(in, leaving);
+  const bool keeps = in.facts.settings.versioning || s3::is_versioned(*leaving);
+  if (!keeps) return put_away(in, leaving);
   in.live.erase(live);
   auto noncurrent = std::make_shared<stored_object>(*leaving);
   noncurrent->deleted = std::chrono::system_clock::now();
@@ -142,6 +145,10 @@ object_ptr bucket_store::insert(bucket_entry& into, std::shared_ptr<stored_objec
   require_replaceable(into, fresh->name);
   const auto at = into.live.find(fresh->name);
   if (at != into.live.end()) retire(into, at);
+  if (fresh->s3_facts) {
+    fresh->s3_facts = s3::with_version(*fresh->s3_facts, settings.versioning);
+    if (!settings.versioning) remove_null_version(into, fresh->name);
+  }
   fill_in(settings, fresh->metadata, !fresh->customer_key.empty());
   stamp(settings, *fresh);
   into.live.emplace(fresh->name, fresh);
@@ -151,7 +158,7 @@ object_ptr bucket_store::insert(bucket_entry& into, std::shared_ptr<stored_objec
 
 object_ptr bucket_store::put(std::string_view bucket, new_object object,
                              const preconditions& when) {
-  check_object_name(object.name);
+  if (names_ == naming::google) check_object_name(object.name);
   auto fresh = object_of(bucket, object);
   // Written before the lock; for nothing when the conditions do not hold.
   if (journal_ != nullptr) fresh->data = journal_->keep(fresh->data);

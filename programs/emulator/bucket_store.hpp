@@ -23,6 +23,8 @@ struct bucket_settings {
   std::string storage_class{"STANDARD"};
   std::map<std::string, std::string, std::less<>> labels{};
   bool versioning{false};
+  bool had_versioning{false};  ///< as S3 has it: versioning is suspended, where it is off
+  bool object_lock{false};     ///< S3's: versions may be locked
   bool requester_pays{false};
   bool read_only{false};  ///< writes are refused with 403
   bool no_delete{false};  ///< deletes and overwrites are refused with 403
@@ -92,7 +94,12 @@ class bucket_store {
     bool has_md5{true};
     std::int32_t component_count{0};
     std::string customer_key{};  ///< see stored_object
+    std::shared_ptr<const s3::object_facts> s3_facts{};
   };
+  /// Whose rules the names of objects must keep; S3's are checked by its face.
+  enum class naming { google, s3 };
+
+  explicit bucket_store(naming names = naming::google) : names_(names) {}
 
   /// False when it is there already.
   bool create_bucket(std::string_view bucket, const bucket_settings& settings = {});
@@ -132,6 +139,24 @@ class bucket_store {
                   const preconditions& source, const preconditions& when);
   listing_page list(std::string_view bucket, const listing_request& request) const;
 
+  // ---- versions as S3 has them: with markers, and at most one of a name whose id is "null" ----
+  /// The newest version of that name, which may be a marker; null where there is none.
+  object_ptr newest(std::string_view bucket, std::string_view name) const;
+  /// The version of that id, maybe a marker; null where there is none.
+  object_ptr version(std::string_view bucket, std::string_view name, std::string_view id) const;
+  /// All versions of names that begin so: by name, the newest first.
+  std::vector<object_ptr> versions(std::string_view bucket, std::string_view prefix) const;
+  /// Deletes what is current, if it is there; gives the marker that is current then, null without.
+  object_ptr remove_current(std::string_view bucket, std::string_view name,
+                            const preconditions& when);
+  /// Deletes a version for good, and what is the newest then becomes current. `check` may refuse.
+  /// Gives what is gone, null where there was none.
+  object_ptr remove_version(std::string_view bucket, std::string_view name, std::string_view id,
+                            const std::function<void(const stored_object&)>& check);
+  /// Changes what S3 knows of a version, which stays the same one otherwise; null as above.
+  object_ptr change_facts(std::string_view bucket, std::string_view name, std::string_view id,
+                          const std::function<void(s3::object_facts&)>& change);
+
   /// What a journal said earlier, in its order. Objects of unknown buckets are left out.
   void restore_bucket(const bucket_facts& bucket);
   void restore(object_ptr object);
@@ -163,8 +188,13 @@ class bucket_store {
   object_ptr insert(bucket_entry& into, std::shared_ptr<stored_object> fresh);
   void retire(bucket_entry& in, object_map::iterator live);
   void put_away(bucket_entry& in, const object_ptr& object);
+  static object_ptr find_newest(const bucket_entry& in, std::string_view name);
+  static object_ptr find_version(const bucket_entry& in, std::string_view name,
+                                 std::string_view id);
+  void remove_null_version(bucket_entry& in, std::string_view name);
   std::int64_t next_generation();
 
+  const naming names_;
   mutable std::shared_mutex mutex_{};
   std::map<std::string, bucket_entry, std::less<>> buckets_{};
   std::int64_t last_generation_{0};

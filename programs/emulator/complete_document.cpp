@@ -39,6 +39,8 @@ std::vector<upload_store::listed_part> parse_complete(std::string_view document)
         part.number = static_cast<int>(*number);
       } else if (local_name(leaf) == "ETag") {
         part.etag = leaf.text().get();
+      } else if (local_name(leaf).starts_with("Checksum")) {
+        part.checksum = leaf.text().get();
       }
     }
     if (part.number == 0 || part.etag.empty()) throw malformed();

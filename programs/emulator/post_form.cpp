@@ -183,7 +183,7 @@ void check_document(const upload_form& form, std::string_view bucket,
 signature check_form_v4(const upload_form& form, const signers& known,
                         stored_object::time_point now) {
   const std::string_view algorithm = form.get("x-goog-algorithm");
-  const auto credential = v4_credential::parse(form.get("x-goog-credential"));
+  const auto credential = v4_credential::parse_google(form.get("x-goog-credential"));
   if (!credential)
     throw malformed_signature("x-goog-credential", "not of the form of a credential");
   const auto date = parse_v4_time(form.get("x-goog-date"));
@@ -198,7 +198,7 @@ signature check_form_v4(const upload_form& form, const signers& known,
   if (algorithm == "GOOG4-RSA-SHA256") {
     verified = known.rsa(credential->id, policy, *raw);
   } else if (algorithm == "GOOG4-HMAC-SHA256") {
-    verified = known.hmac(credential->id, credential->scope, policy, *raw);
+    verified = known.hmac(credential->id, credential->scope(), policy, *raw);
   } else {
     throw malformed_signature("x-goog-algorithm", "unknown algorithm");
   }

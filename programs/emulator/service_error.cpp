@@ -1,4 +1,5 @@
 #include <emulator/json_writer.hpp>
+#include <emulator/s3/error.hpp>
 #include <emulator/service_error.hpp>
 
 namespace emulator {
@@ -148,6 +149,7 @@ std::string xml_error_document(std::string_view code, std::string_view message,
 }
 
 http_reply render(const service_error& error, error_form form) {
+  if (form == error_form::s3) return s3::error_reply(error);
   http_reply reply;
   reply.status = error.status;
   if (error.status == 304) return reply;
@@ -166,6 +168,7 @@ http_reply render(const service_error& error, error_form form) {
       reply.set("Content-Type", "text/html; charset=UTF-8");
       reply.body = content{std::string{error.what()}};
       break;
+    case error_form::s3:
     case error_form::xml: {
       const bool own_words = !error.xml_message.empty();
       const std::string message = own_words ? error.xml_message : std::string{error.what()};

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace emulator {
 
@@ -25,6 +26,8 @@ struct service_error : std::runtime_error {
   std::string location{};     ///< header or parameter at fault, for JSON
   std::string location_type{};
   std::uint64_t object_size{0};  ///< with 416: for Content-Range
+  std::vector<header_line> members{};  ///< more children of S3's document
+  std::vector<header_line> headers{};  ///< more headers of S3's reply
 };
 
 service_error no_such_bucket();
@@ -53,7 +56,7 @@ service_error uniform_access();
 service_error public_access();
 
 /// Which API was called, hence how an error looks.
-enum class error_form { json, text, xml };
+enum class error_form { json, text, xml, s3 };
 http_reply render(const service_error& error, error_form form);
 
 /// `<Error>` as the XML API writes it.

@@ -36,37 +36,7 @@ std::optional<bool> signers::hmac(std::string_view access_id, std::string_view s
                                   std::string_view text, std::string_view signed_text) const {
   const auto secret = keys_.secret_of(access_id);
   if (!secret) return std::nullopt;
-  std::string key = "GOOG4" + *secret;
-  while (!scope.empty()) {
-    const std::size_t end = std::min(scope.find('/'), scope.size());
-    key = hmac_sha256(key, scope.substr(0, end));
-    scope.remove_prefix(std::min(end + 1, scope.size()));
-  }
-  return hmac_sha256(key, text) == signed_text;
-}
-
-std::optional<v4_credential> v4_credential::parse(std::string_view text) {
-  static constexpr std::string_view tail = "/storage/goog4_request";
-  if (!text.ends_with(tail)) return std::nullopt;
-  const std::string_view rest = text.substr(0, text.size() - tail.size());
-  const std::size_t location = rest.rfind('/');
-  if (location == std::string_view::npos || location == 0) return std::nullopt;
-  const std::size_t date = rest.rfind('/', location - 1);
-  if (date == std::string_view::npos || date == 0 || location + 1 == rest.size()) {
-    return std::nullopt;
-  }
-  return v4_credential{.id = std::string{text.substr(0, date)},
-                       .date = std::string{text.substr(date + 1, location - date - 1)},
-                       .scope = std::string{text.substr(date + 1)}};
-}
-
-std::optional<stored_object::time_point> parse_v4_time(std::string_view text) {
-  if (text.size() != 16 || text[8] != 'T' || text[15] != 'Z') return std::nullopt;
-  const auto cut = [text](std::size_t at, std::size_t count) {
-    return std::string{text.substr(at, count)};
-  };
-  return parse_time(cut(0, 4) + "-" + cut(4, 2) + "-" + cut(6, 2) + "T" + cut(9, 2) + ":" +
-                    cut(11, 2) + ":" + cut(13, 2) + "Z");
+  return hmac_sha256(v4_signing_key("GOOG4", *secret, scope), text) == signed_text;
 }
 
 namespace {
@@ -113,68 +83,6 @@ std::optional<std::string> parameter(const query_parameters& query, std::string_
   return std::nullopt;
 }
 
-/// Without white space at the ends, and with one space for what is inside.
-std::string collapsed(std::string_view value) {
-  std::string out;
-  for (const char c : trim(value)) {
-    const bool space = c == ' ' || c == '\t';
-    if (space && out.ends_with(' ')) continue;
-    out += space ? ' ' : c;
-  }
-  return out;
-}
-
-std::string values_of(const http_request& request, std::string_view name) {
-  std::string out;
-  for (const header_view& h : request.headers) {
-    if (!same_name(h.name, name)) continue;
-    if (!out.empty()) out += ',';
-    out += collapsed(h.value);
-  }
-  return out;
-}
-
-std::vector<std::string> split(std::string_view text, char mark) {
-  std::vector<std::string> out;
-  while (true) {
-    const std::size_t end = std::min(text.find(mark), text.size());
-    out.emplace_back(text.substr(0, end));
-    if (end == text.size()) return out;
-    text.remove_prefix(end + 1);
-  }
-}
-
-std::string canonical_query(const query_parameters& query) {
-  std::vector<std::string> lines;
-  for (const auto& [key, value] : query.values()) {
-    if (same_name(key, "X-Goog-Signature")) continue;
-    lines.push_back(percent_encode(key) + "=" + percent_encode(value));
-  }
-  std::ranges::sort(lines);
-  std::string out;
-  for (const std::string& line : lines) {
-    if (!out.empty()) out += '&';
-    out += line;
-  }
-  return out;
-}
-
-std::string canonical_request(const call& asked, const http_request& request,
-                              const std::string& signed_headers, bool without_port) {
-  std::string out{request.method};
-  out.append("\n").append(asked.path).append("\n").append(canonical_query(asked.query));
-  out.append("\n");
-  for (const std::string& name : split(signed_headers, ';')) {
-    std::string value = values_of(request, name);
-    if (without_port && name == "host") value.resize(std::min(value.rfind(':'), value.size()));
-    out.append(name).append(":").append(value).append("\n");
-  }
-  const std::string_view payload = request.header("x-goog-content-sha256");
-  out.append("\n").append(signed_headers).append("\n");
-  out.append(payload.empty() ? "UNSIGNED-PAYLOAD" : payload);
-  return out;
-}
-
 signature outcome(std::optional<bool> verified, const std::string& string_to_sign) {
   if (!verified) return signature::unknown_signer;
   if (!*verified) throw wrong_signature(string_to_sign);
@@ -203,7 +111,7 @@ v4_parameters read_v4(const query_parameters& query, stored_object::time_point n
   if (out.algorithm != "GOOG4-RSA-SHA256" && out.algorithm != "GOOG4-HMAC-SHA256") {
     throw malformed_signature("X-Goog-Algorithm", "unknown algorithm");
   }
-  const auto credential = v4_credential::parse(get("X-Goog-Credential"));
+  const auto credential = v4_credential::parse_google(get("X-Goog-Credential"));
   if (!credential)
     throw malformed_signature("X-Goog-Credential", "not of the form of a credential");
   out.credential = *credential;
@@ -235,16 +143,22 @@ v4_parameters read_v4(const query_parameters& query, stored_object::time_point n
 signature check_v4(const call& asked, const http_request& request, const signers& known,
                    stored_object::time_point now) {
   const v4_parameters said = read_v4(asked.query, now);
+  const std::string_view payload = request.header("x-goog-content-sha256");
   std::string told;
   const auto verify = [&](bool without_port) {
     const std::string canonical =
-        canonical_request(asked, request, said.signed_headers, without_port);
-    const std::string text = said.algorithm + "\n" + said.date_text + "\n" + said.credential.scope +
+        v4_canonical_request(request, asked.query,
+                             {.path = asked.path,
+                              .signature_name = "X-Goog-Signature",
+                              .signed_headers = said.signed_headers,
+                              .payload = payload.empty() ? "UNSIGNED-PAYLOAD" : payload,
+                              .without_port = without_port});
+    const std::string text = said.algorithm + "\n" + said.date_text + "\n" + said.credential.scope() +
                              "\n" + hex_encode(sha256(canonical));
     if (told.empty()) told = text + "; the canonical request is: " + canonical;
     return said.algorithm == "GOOG4-RSA-SHA256"
                ? known.rsa(said.credential.id, text, said.raw)
-               : known.hmac(said.credential.id, said.credential.scope, text, said.raw);
+               : known.hmac(said.credential.id, said.credential.scope(), text, said.raw);
   };
   auto verified = verify(false);
   // The service's host has no port, and so Google's client for Node signs none.
@@ -263,7 +177,7 @@ std::string extension_headers(const http_request& request) {
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   std::string out;
-  for (const std::string& name : names) out += name + ":" + values_of(request, name) + "\n";
+  for (const std::string& name : names) out += name + ":" + v4_header_value(request, name) + "\n";
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <emulator/oauth.hpp>
 #include <emulator/signing_key.hpp>
 #include <emulator/stored_object.hpp>
+#include <emulator/v4.hpp>
 
 #include <map>
 #include <memory>
@@ -38,19 +39,6 @@ class signers {
   mutable std::shared_mutex mutex_{};
   std::map<std::string, std::unique_ptr<signing_key>, std::less<>> told_{};
 };
-
-/// A V4 credential: "ID/DATE/LOCATION/storage/goog4_request".
-struct v4_credential {
-  std::string id{};
-  std::string date{};
-  std::string scope{};
-
-  /// Empty optional for a text of another form.
-  static std::optional<v4_credential> parse(std::string_view text);
-};
-
-/// "20260301T120000Z" as a point of time; empty optional for a text of another form.
-std::optional<stored_object::time_point> parse_v4_time(std::string_view text);
 
 service_error expired_signature(const std::string& details);
 service_error wrong_signature(const std::string& string_to_sign);

@@ -76,6 +76,7 @@ bucket_facts bucket_store::configure(std::string_view bucket, const precondition
   bucket_settings changed = held.settings;
   change(changed);
   held.updated = std::chrono::system_clock::now();
+  if (held.settings.versioning && !changed.versioning) changed.had_versioning = true;
   const bool other_retention = changed.retention != held.settings.retention;
   held.settings = std::move(changed);
   if (held.settings.restricts()) restricted_.store(true, std::memory_order_release);

@@ -15,6 +15,10 @@
 
 namespace emulator {
 
+namespace s3 {
+struct object_facts;
+}
+
 /// How long an object may be neither deleted nor replaced, by its own word (protocol.md 1.12).
 struct object_retention {
   bool locked{false};
@@ -90,6 +94,8 @@ class stored_object {
   /// False for composites and results of multipart uploads: the service keeps no MD5 of those
   /// (protocol.md 5.3).
   bool has_md5{true};
+  /// What S3 knows beside; null of objects that were not written by its face.
+  std::shared_ptr<const s3::object_facts> s3_facts{};
 
   /// Throw service_error 500 when a seeded file can no longer be read in full.
   std::uint32_t crc32c() const;

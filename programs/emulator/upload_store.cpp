@@ -18,7 +18,8 @@ upload_store::upload_map::const_iterator upload_store::find(std::string_view buc
 }
 
 std::string upload_store::initiate(std::string_view bucket, std::string_view key,
-                                   object_metadata metadata, std::string customer_key) {
+                                   object_metadata metadata, std::string customer_key,
+                                   std::shared_ptr<const s3::object_facts> s3_facts) {
   const std::lock_guard lock{mutex_};
   // URL-safe, as the service's ids are: a client sends them as they came.
   const std::string number = std::to_string(next_++);
@@ -29,7 +30,8 @@ std::string upload_store::initiate(std::string_view bucket, std::string_view key
                               .metadata = std::move(metadata),
                               .initiated = std::chrono::system_clock::now(),
                               .parts = {},
-                              .customer_key = std::move(customer_key)});
+                              .customer_key = std::move(customer_key),
+                              .s3_facts = std::move(s3_facts)});
   return id;
 }
 
@@ -39,20 +41,22 @@ std::string upload_store::add_part(std::string_view bucket, std::string_view key
   const std::uint32_t crc = crc32c(data).value();
   const std::string seed = std::to_string(crc) + "/" + std::to_string(data.size());
   std::string etag = "\"" + hex_encode(md5(seed)) + "\"";
-  const std::lock_guard lock{mutex_};
-  const auto at = find(bucket, key, id);
-  part fresh{.etag = etag, .data = std::move(data), .received = std::chrono::system_clock::now()};
-  uploads_.find(at->first)->second.parts.insert_or_assign(number, std::move(fresh));
+  put_part(bucket, key, id, number, {.etag = etag, .data = std::move(data)});
   return etag;
 }
 
-upload_store::upload upload_store::complete(std::string_view bucket, std::string_view key,
-                                            std::string_view id,
-                                            const std::vector<listed_part>& listed,
-                                            std::uint64_t least_part_size) {
+void upload_store::put_part(std::string_view bucket, std::string_view key, std::string_view id,
+                            int number, part fresh) {
+  fresh.received = std::chrono::system_clock::now();
   const std::lock_guard lock{mutex_};
   const auto at = find(bucket, key, id);
-  const std::map<int, part>& parts = at->second.parts;
+  uploads_.find(at->first)->second.parts.insert_or_assign(number, std::move(fresh));
+}
+
+upload_store::upload upload_store::choose(const upload& from,
+                                          const std::vector<listed_part>& listed,
+                                          std::uint64_t least_part_size) {
+  const std::map<int, part>& parts = from.parts;
   if (listed.empty()) {
     throw bad_request("MalformedXML", "The complete request names no part.");
   }
@@ -79,8 +83,26 @@ upload_store::upload upload_store::complete(std::string_view bucket, std::string
     }
     chosen.emplace(*held);
   }
-  upload out = at->second;
+  upload out = from;
   out.parts = std::move(chosen);
+  return out;
+}
+
+upload_store::upload upload_store::chosen(std::string_view bucket, std::string_view key,
+                                          std::string_view id,
+                                          const std::vector<listed_part>& listed,
+                                          std::uint64_t least_part_size) const {
+  const std::lock_guard lock{mutex_};
+  return choose(find(bucket, key, id)->second, listed, least_part_size);
+}
+
+upload_store::upload upload_store::complete(std::string_view bucket, std::string_view key,
+                                            std::string_view id,
+                                            const std::vector<listed_part>& listed,
+                                            std::uint64_t least_part_size) {
+  const std::lock_guard lock{mutex_};
+  const auto at = find(bucket, key, id);
+  upload out = choose(at->second, listed, least_part_size);
   uploads_.erase(at);
   return out;
 }
@@ -107,7 +129,8 @@ std::vector<upload_store::upload> upload_store::list(std::string_view bucket) co
                 .metadata = held.metadata,
                 .initiated = held.initiated,
                 .parts = {},
-                .customer_key = held.customer_key};
+                .customer_key = held.customer_key,
+                .s3_facts = held.s3_facts};
     out.push_back(std::move(line));
   }
   std::ranges::stable_sort(out, {}, &upload::key);
