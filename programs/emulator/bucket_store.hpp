@@ -108,6 +108,8 @@ class bucket_store {
   /// Throws no_such_bucket, as all below.
   void require_bucket(std::string_view bucket) const;
   bucket_facts facts(std::string_view bucket) const;
+  /// Where the bucket is; empty optional when there is no such bucket.
+  std::optional<std::string> location(std::string_view bucket) const;
   bucket_facts configure(std::string_view bucket, const preconditions& when,
                          const std::function<void(bucket_settings&)>& change);
   /// Changes what has no metageneration: the policy and notifications.

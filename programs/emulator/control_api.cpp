@@ -114,9 +114,26 @@ http_reply control_api::bucket(std::string_view name, const http_request& reques
     set("noDelete", settings.no_delete);
     set("requesterPays", settings.requester_pays);
     set("versioning", settings.versioning);
+    set("objectLock", settings.object_lock);
+    if (const auto region = document.text("region")) settings.location = *region;
     if (const auto layout = document.text("layout")) settings.kind = layout_of(*layout);
   });
   return nothing();
+}
+
+http_reply control_api::key(const http_request& request) const {
+  if (keys_ == nullptr) throw invalid_argument("Keys of AWS are for --service s3");
+  const std::int64_t lifetime = body_document(request).integer("lifetime").value_or(3600);
+  const std::string id = keys_->issue(std::chrono::seconds(lifetime));
+  const s3::access_key made = keys_->find(id).value();
+  json_writer out{true};
+  out.begin_object();
+  out.member("AccessKeyId", id);
+  out.member("SecretAccessKey", made.secret);
+  out.member("Token", made.session_token);
+  out.member("Expiration", rfc3339(made.expires.value()));
+  out.end_object();
+  return json_reply(out.take());
 }
 
 http_reply control_api::service_account(const http_request& request) const {
@@ -143,6 +160,7 @@ http_reply control_api::answer(const call& asked, const http_request& request) c
     tokens_.revoke_all();
     return nothing();
   }
+  if (post && asked.path == "/_emulator/keys") return key(request);
   if (post && asked.path == "/_emulator/service-accounts") return service_account(request);
   if (post && asked.path == "/_emulator/uploads/expire") {
     sessions_.expire_all();

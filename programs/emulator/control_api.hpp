@@ -5,6 +5,7 @@
 #include <emulator/message.hpp>
 #include <emulator/oauth.hpp>
 #include <emulator/route.hpp>
+#include <emulator/s3/access_keys.hpp>
 #include <emulator/session_store.hpp>
 #include <emulator/signatures.hpp>
 #include <emulator/traffic.hpp>
@@ -24,6 +25,9 @@ namespace emulator {
 ///     PATCH  /_emulator/buckets/NAME    {"readOnly", "noDelete", "requesterPays", "versioning":
 ///                                       bool, "layout": "flat" | "hierarchical" | "zonal"}; the
 ///                                       bucket is made when it is missing
+///                                       of S3 also {"region": text, "objectLock": bool}
+///     POST   /_emulator/keys            of S3: {"lifetime": seconds} makes a key with a session
+///                                       token, told as the metadata server of EC2 tells one
 ///     POST   /_emulator/tokens/revoke   all tokens given out are refused from now on
 ///     POST   /_emulator/service-accounts  a key file of a service account, or {"client_email",
 ///                                       "private_key" or "public_key"}: its signatures in URLs and
@@ -42,6 +46,9 @@ class control_api {
         sessions_(sessions),
         signers_(known) {}
 
+  /// Where S3 is spoken. Before any use by several threads.
+  void know(s3::access_keys& keys) { keys_ = &keys; }
+
   /// Throws service_error on an unknown path and on a body that is not as above.
   http_reply answer(const call& asked, const http_request& request) const;
 
@@ -50,8 +57,10 @@ class control_api {
   http_reply counters() const;
   http_reply log() const;
   http_reply service_account(const http_request& request) const;
+  http_reply key(const http_request& request) const;
   http_reply bucket(std::string_view name, const http_request& request) const;
 
+  s3::access_keys* keys_{nullptr};
   bucket_store& store_;
   fault_script& faults_;
   const traffic& seen_;

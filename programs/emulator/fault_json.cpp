@@ -11,9 +11,15 @@
 namespace emulator {
 namespace {
 
-constexpr std::array<std::string_view, 13> action_names{
-    "send",  "cut",        "stall",     "drip",          "flip_byte", "wrong_hash",   "lose_reply",
-    "delay", "short_page", "keep_less", "execute_twice", "refuse",    "expire_tokens"};
+constexpr std::array<std::string_view, 18> action_names{"send",          "cut",
+                                                        "stall",         "drip",
+                                                        "flip_byte",     "wrong_hash",
+                                                        "lose_reply",    "delay",
+                                                        "short_page",    "keep_less",
+                                                        "execute_twice", "refuse",
+                                                        "expire_tokens", "ignore_conditions",
+                                                        "skew",          "late_answer",
+                                                        "set_headers",   "etag_form"};
 static_assert(action_names.size() == std::variant_size_v<fault::action>);
 
 /// Reads members one by one and remembers which were asked for.
@@ -36,6 +42,12 @@ class reader {
     const auto value = document_.integer(name);
     if (!value || *value < 0) refuse(name);
     return static_cast<std::uint64_t>(*value);
+  }
+  std::int64_t signed_number(std::string_view name, std::int64_t otherwise) {
+    if (!known(name)) return otherwise;
+    const auto value = document_.integer(name);
+    if (!value) refuse(name);
+    return *value;
   }
   bool flag(std::string_view name, bool otherwise) {
     if (!known(name)) return otherwise;
@@ -107,6 +119,16 @@ fault::point point_of(reader& from) {
   return fault::point::before_reply;
 }
 
+fault::etag_form::kind etag_kind_of(reader& from) {
+  using kind = fault::etag_form::kind;
+  const std::string text = from.text("form", "unquoted");
+  static constexpr std::array<std::string_view, 3> forms{"unquoted", "empty", "absent"};
+  if (text == "empty") return kind::empty;
+  if (text == "absent") return kind::absent;
+  if (text != "unquoted") reader::refuse("form", text, forms);
+  return kind::unquoted;
+}
+
 fault::action read_action(reader& from) {
   const std::string name = from.text("action");
   const auto status = [&from] { return static_cast<int>(from.number("status", 503)); };
@@ -138,6 +160,15 @@ fault::action read_action(reader& from) {
   if (name == "keep_less") return fault::keep_less{from.number("bytes", 0)};
   if (name == "execute_twice") return fault::execute_twice{};
   if (name == "expire_tokens") return fault::expire_tokens{};
+  if (name == "ignore_conditions") return fault::ignore_conditions{};
+  if (name == "skew") return fault::skew{std::chrono::milliseconds{from.signed_number("ms", 0)}};
+  if (name == "late_answer") {
+    return fault::late_answer{.code = from.text("code"),
+                              .spaces = static_cast<std::size_t>(from.number("spaces", 1)),
+                              .interval = from.ms(0)};
+  }
+  if (name == "set_headers") return fault::set_headers{from.headers()};
+  if (name == "etag_form") return fault::etag_form{etag_kind_of(from)};
   reader::refuse("action", name, action_names);
 }
 

@@ -53,7 +53,8 @@ struct drip {
 struct flip_byte {
   std::uint64_t offset{0};
 };
-/// Says a wrong CRC32C: in x-goog-hash, or in the `crc32c` member of a JSON reply.
+/// Says a wrong CRC32C: in x-goog-hash, or in the `crc32c` member of a JSON reply; of S3 a wrong
+/// checksum in x-amz-checksum-* and in the elements of a document.
 struct wrong_hash {};
 /// Executes the request, then ends the connection without a reply.
 struct lose_reply {
@@ -64,6 +65,7 @@ struct delay {
   std::chrono::milliseconds duration{0};
 };
 /// Ends a listing page after `results` items and prefixes, also 0, with a token when more is left.
+/// Of S3 they may be more than were asked for.
 struct short_page {
   std::uint64_t results{0};
 };
@@ -77,11 +79,34 @@ struct execute_twice {};
 struct refuse {
   int status{503};
 };
-/// Revokes all tokens given out, and answers 401.
+/// Revokes all tokens given out, and answers 401; of S3 the keys with a session token, and 400.
 struct expire_tokens {};
+/// Of S3: the conditions of the request count for nothing, as with servers that imitate it.
+struct ignore_conditions {};
+/// Of S3: the service's clock, by which signatures are judged, is so far ahead; negative: behind.
+struct skew {
+  std::chrono::milliseconds ahead{0};
+};
+/// Of S3's copies and completes: 200 at once, then white space, then the document: with a code the
+/// error, and nothing is executed, else what came of the request.
+struct late_answer {
+  std::string code{};
+  std::size_t spaces{1};
+  std::chrono::milliseconds interval{0};  ///< between bytes; 0: all at once
+};
+/// Replaces headers of the reply; an empty value takes the header away.
+struct set_headers {
+  std::vector<header_line> headers{};
+};
+/// Of S3: says ETags in another form, in headers and documents.
+struct etag_form {
+  enum class kind { unquoted, empty, absent };
+  kind form{kind::unquoted};
+};
 
 using action = std::variant<send, cut, stall, drip, flip_byte, wrong_hash, lose_reply, delay,
-                            short_page, keep_less, execute_twice, refuse, expire_tokens>;
+                            short_page, keep_less, execute_twice, refuse, expire_tokens,
+                            ignore_conditions, skew, late_answer, set_headers, etag_form>;
 
 }  // namespace fault
 

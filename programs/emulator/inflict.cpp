@@ -1,5 +1,7 @@
 #include <emulator/digest.hpp>
 #include <emulator/inflict.hpp>
+#include <emulator/s3/falsify.hpp>
+#include <emulator/stored_object.hpp>
 
 #include <string>
 #include <type_traits>
@@ -42,6 +44,14 @@ void flip(http_reply& reply, std::uint64_t offset) {
   reply.body = std::move(changed);
 }
 
+void replace_headers(http_reply& reply, const std::vector<header_line>& fresh) {
+  for (const header_line& line : fresh) {
+    std::erase_if(reply.headers,
+                  [&line](const header_line& h) { return same_name(h.name, line.name); });
+    if (!line.value.empty()) reply.headers.push_back(line);
+  }
+}
+
 /// Replaces the base64 digest at `at` by that of CRC32C + 1, which is well-formed and wrong.
 void falsify(std::string& text, std::size_t at) {
   const auto raw = base64_decode(std::string_view{text}.substr(at, 8));
@@ -52,6 +62,7 @@ void falsify(std::string& text, std::size_t at) {
 }
 
 void make_hash_wrong(http_reply& reply) {
+  s3::make_checksums_wrong(reply);
   for (header_line& h : reply.headers) {
     if (!same_name(h.name, "x-goog-hash")) continue;
     const std::size_t at = h.value.find("crc32c=");
@@ -68,6 +79,10 @@ void make_hash_wrong(http_reply& reply) {
 
 service_error refusal(int status) {
   switch (status) {
+    case 409:
+      return {409, "conflict", "ConditionalRequestConflict",
+              "The conditional request cannot succeed due to a conflicting operation against this "
+              "resource."};
     case 400:
       return invalid_argument("Invalid argument.");
     case 401:
@@ -118,6 +133,17 @@ void inflict(const fault::action& action, exchange& out) {
           wire.at_limit = what.reset ? wire_script::ending::reset : wire_script::ending::close;
         } else if constexpr (std::is_same_v<kind, fault::delay>) {
           wire.delay = what.duration;
+        } else if constexpr (std::is_same_v<kind, fault::late_answer>) {
+          s3::put_spaces_before(out.reply, what.spaces);
+          if (what.interval.count() > 0) wire.drip_bytes = 1;
+          wire.drip_interval = what.interval;
+        } else if constexpr (std::is_same_v<kind, fault::set_headers>) {
+          replace_headers(out.reply, what.headers);
+        } else if constexpr (std::is_same_v<kind, fault::skew>) {
+          const auto now = std::chrono::system_clock::now() + what.ahead;
+          replace_headers(out.reply, {{"Date", http_date(now)}});
+        } else if constexpr (std::is_same_v<kind, fault::etag_form>) {
+          s3::change_etags(out.reply, what.form);
         }
       },
       action);
@@ -127,6 +153,10 @@ std::optional<http_reply> reply_instead(const fault::action& action, error_form 
   if (const auto* sent = std::get_if<fault::send>(&action)) return reply_of(*sent);
   if (const auto* refused = std::get_if<fault::refuse>(&action)) {
     return render(refusal(refused->status), form);
+  }
+  if (const auto* late = std::get_if<fault::late_answer>(&action); late && !late->code.empty()) {
+    http_reply out = render({200, "", late->code, "The request failed after it had begun."}, form);
+    return out;
   }
   if (std::holds_alternative<fault::expire_tokens>(action)) {
     return render(unauthorized(true), form);

@@ -106,6 +106,10 @@ class pager {
     for (begin(); !cursor_.done() && in_bounds(cursor_.name());) {
       const std::string name = cursor_.name();
       const std::string folded = fold(name);
+      if (!folded.empty() && folded <= request_.start_after) {
+        cursor_.skip(folded);
+        continue;
+      }
       if (!(folded.empty() ? add_items(name) : add_prefix(folded, name))) {
         page_.next_page_token = encode(last_);
         break;
@@ -121,7 +125,9 @@ class pager {
 
  private:
   void begin() {
-    const std::string& least = std::max(request_.prefix, request_.start_offset);
+    std::string least = std::max(request_.prefix, request_.start_offset);
+    // The least name above it has one NUL more.
+    if (!request_.start_after.empty()) least = std::max(least, request_.start_after + '\0');
     if (request_.page_token.empty()) return cursor_.seek(least);
     last_ = decode(request_.page_token);
     resumed_ = true;

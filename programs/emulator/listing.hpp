@@ -20,7 +20,9 @@ struct listing_request {
   std::string prefix{};
   std::string delimiter{};
   std::string start_offset{};  ///< inclusive
-  std::string end_offset{};    ///< exclusive; empty: no bound
+  /// S3's: exclusive, of names and of prefixes that stand for names.
+  std::string start_after{};
+  std::string end_offset{};  ///< exclusive; empty: no bound
   bool include_trailing_delimiter{false};
   bool versions{false};             ///< noncurrent generations too, oldest first
   bool soft_deleted{false};         ///< those alone

@@ -32,6 +32,8 @@ struct command_line {
   std::int64_t round_trip_ms{0};
   bool until_input_ends{false};
   emulator::bucket_settings settings{};
+  bool s3{false};
+  emulator::s3::options s3_options{};
 };
 
 constexpr const char* footer = R"(
@@ -39,6 +41,7 @@ Use it as a local Google Cloud Storage: the line STORAGE_EMULATOR_HOST=... that 
 clients for Python, Go and dataflux look for; others take the address as their endpoint. It serves the JSON
 API, the XML API (path style), resumable and multipart uploads, batches, tokens at /token and a
 metadata server (GCE_METADATA_HOST).
+With --service s3 it is a local Amazon S3, with SigV4, and prints the variables that AWS's clients look for.
 
 Control, for tests in any language (answers are JSON):
   POST   /_emulator/faults          add a rule or an array of rules:
@@ -49,7 +52,9 @@ Control, for tests in any language (answers are JSON):
            send {status, body, contentType, headers}   refuse {status}   execute_twice
            cut {where, bodyBytes, reset}   stall {where, bodyBytes, ms}   drip {bytes, ms}
            flip_byte {offset}   wrong_hash   lose_reply {reset}   delay {ms}
-           short_page {results}   keep_less {bytes}   expire_tokens
+           short_page {results}   keep_less {bytes}   expire_tokens   set_headers {headers}
+         and of S3: ignore_conditions   skew {ms}   late_answer {code, spaces, ms}
+           etag_form {form}, which is unquoted, empty or absent
          where: before_reply, in_head, in_body. Verbs:
 @VERBS@
   GET    /_emulator/faults          the rules and how often each has hit
@@ -57,7 +62,9 @@ Control, for tests in any language (answers are JSON):
   GET    /_emulator/counters        requests by verb and class, bytes, connections, open uploads
   GET    /_emulator/log             the last requests (see --log)
   PATCH  /_emulator/buckets/NAME    {"readOnly", "noDelete", "requesterPays", "versioning": bool,
-                                     "layout": "flat" | "hierarchical" | "zonal"}
+                                     "layout": "flat" | "hierarchical" | "zonal",
+                                     "region": of S3, "objectLock": bool}
+  POST   /_emulator/keys            of S3: a key with a session token, good for {"lifetime": seconds}
   POST   /_emulator/tokens/revoke   refuse all tokens given out
   POST   /_emulator/service-accounts  check signatures of {"client_email", "private_key"}
   POST   /_emulator/uploads/expire  end all open resumable uploads
@@ -149,6 +156,30 @@ void declare(CLI::App& app, command_line& to) {
                  "Least bytes of a part that is not the last (default 5 MiB)");
 }
 
+void declare_s3(CLI::App& app, command_line& to) {
+  using emulator::s3::unsigned_payload;
+  static const std::map<std::string, bool> services{{"gcs", false}, {"s3", true}};
+  static const std::map<std::string, unsigned_payload> payloads{
+      {"allowed", unsigned_payload::allowed},
+      {"tls", unsigned_payload::over_tls},
+      {"denied", unsigned_payload::denied}};
+  emulator::s3::options& how = to.s3_options;
+  app.add_option("--service", to.s3, "What it is: gcs (default), or s3")
+      ->transform(CLI::CheckedTransformer(services));
+  app.add_option("--region", how.region, "Of S3: its region (default us-east-1)");
+  app.add_option("--domain", how.domain,
+                 "Of S3: hosts BUCKET.DOMAIN name a bucket, beside BUCKET.localhost");
+  app.add_option("--access-key", how.access_key, "Of S3: the id of the key that it knows");
+  app.add_option("--secret-key", how.secret_key, "Of S3: the secret of that key");
+  app.add_flag("--anonymous", how.anonymous, "Of S3: carry out calls without a signature");
+  app.add_option(
+         "--unsigned-payload", how.payload,
+         "Of S3: bodies that are not signed are allowed, only over tls (default), or denied")
+      ->transform(CLI::CheckedTransformer(payloads));
+  app.add_flag("--opaque-etags", how.opaque_etags,
+               "Of S3: ETags are no MD5, as with SSE-KMS, which costs less");
+}
+
 void write_file(const std::string& path, const std::string& text) {
   if (path.empty()) return;
   std::ofstream out{path, std::ios::binary | std::ios::trunc};
@@ -184,14 +215,22 @@ int run(const command_line& asked) {
   if (!asked.seed.empty()) {
     const std::string& first = asked.buckets.front();
     const std::size_t count = server.seed(first, asked.seed);
-    std::printf("gs://%s: %zu objects from %s\n", first.c_str(), count, asked.seed.c_str());
+    std::printf("%s://%s: %zu objects from %s\n", asked.s3 ? "s3" : "gs", first.c_str(), count,
+                asked.seed.c_str());
   }
   write_file(asked.ca_file, server.authority_pem());
   if (!asked.service_account_file.empty()) {
     write_file(asked.service_account_file, server.service_account_json());
   }
   write_file(asked.authorized_user_file, server.tokens().authorized_user_json());
-  std::printf("STORAGE_EMULATOR_HOST=%s\n", server.endpoint().c_str());
+  if (asked.s3) {
+    std::printf("AWS_ACCESS_KEY_ID=%s\nAWS_SECRET_ACCESS_KEY=%s\nAWS_REGION=%s\n",
+                asked.s3_options.access_key.c_str(), asked.s3_options.secret_key.c_str(),
+                asked.s3_options.region.c_str());
+  }
+  // The last line, for which who started this waits.
+  std::printf("%s=%s\n", asked.s3 ? "AWS_ENDPOINT_URL_S3" : "STORAGE_EMULATOR_HOST",
+              server.endpoint().c_str());
   std::fflush(stdout);
   wait_for_the_end(ends, asked.until_input_ends);
   return 0;
@@ -206,6 +245,7 @@ int main(int argc, char** argv) {
   declare(app, asked);
   declare_bucket(app, asked.settings);
   declare_limits(app, asked);
+  declare_s3(app, asked);
   app.footer(help_text());
   CLI11_PARSE(app, argc, argv);
   if (asked.https && asked.server.tls == emulator::tls_mode::off) {
@@ -213,6 +253,14 @@ int main(int argc, char** argv) {
   }
   asked.server.service.token_lifetime = std::chrono::seconds{asked.token_lifetime_s};
   asked.server.service.network.round_trip = std::chrono::milliseconds{asked.round_trip_ms};
+  if (asked.s3) {
+    asked.s3_options.least_part_size = asked.server.service.least_part_size;
+    asked.server.service.s3 = asked.s3_options;
+  }
+  if (asked.s3 && !asked.server.data.empty()) {
+    std::fprintf(stderr, "dataflux-emulator: --data is for --service gcs\n");
+    return 2;
+  }
   try {
     return run(asked);
   } catch (const std::exception& failed) {

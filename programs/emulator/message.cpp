@@ -48,10 +48,16 @@ std::string_view reason_phrase(int status) noexcept {
       return "No Content";
     case 206:
       return "Partial Content";
+    case 202:
+      return "Accepted";
+    case 301:
+      return "Moved Permanently";
     case 303:
       return "See Other";
     case 304:
       return "Not Modified";
+    case 307:
+      return "Temporary Redirect";
     case 308:
       return "Resume Incomplete";
     case 400:

@@ -40,7 +40,8 @@ struct http_request {
 
 struct http_reply {
   int status{200};
-  /// Without Content-Length, Transfer-Encoding, Connection and Date: the connection adds those.
+  /// Without Content-Length, Transfer-Encoding and Connection: the connection adds those, and Date
+  /// and Server where they are absent.
   std::vector<header_line> headers{};
   content body{};
   bool chunked{false};    ///< sent in chunks, with no Content-Length

@@ -45,7 +45,8 @@ void reply_writer::make_head(bool keep_alive) {
   } else if (may_have_body) {
     head_.append("Content-Length: ").append(std::to_string(reply.body.size())).append("\r\n");
   }
-  head_.append("Date: ").append(date_now()).append("\r\nServer: UploadServer\r\n");
+  if (reply.header("Date").empty()) head_.append("Date: ").append(date_now()).append("\r\n");
+  if (reply.header("Server").empty()) head_.append("Server: UploadServer\r\n");
   if (!keep_alive) head_ += "Connection: close\r\n";
   head_ += "\r\n";
 }

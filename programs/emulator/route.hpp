@@ -4,6 +4,7 @@
 #include <emulator/service_error.hpp>
 #include <emulator/uri.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,6 +38,10 @@ struct call {
   std::vector<std::string> unreachable{};
   /// Set by a fault: a listing page ends after that many results.
   std::optional<std::uint64_t> page_limit{};
+  /// Set by a fault: conditions count for nothing, as with servers that imitate S3.
+  bool ignore_conditions{false};
+  /// Set by a fault: how far the service's clock is ahead.
+  std::chrono::milliseconds skew{0};
   /// Set by a fault: of a chunk no more than so many bytes are kept.
   std::optional<std::uint64_t> persist_limit{};
 

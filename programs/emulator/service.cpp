@@ -1,5 +1,7 @@
 #include <emulator/access.hpp>
 #include <emulator/batch.hpp>
+#include <emulator/s3/error.hpp>
+#include <emulator/s3/route.hpp>
 #include <emulator/service.hpp>
 #include <emulator/upload_body.hpp>
 
@@ -20,6 +22,7 @@ int sent_status(const exchange& what) {
 
 service::service(const service_options& options)
     : options_(options),
+      store_(options.s3 ? bucket_store::naming::s3 : bucket_store::naming::google),
       tokens_(options.known, options.token_lifetime),
       traffic_(options.log_limit),
       rates_(options.rates),
@@ -33,7 +36,15 @@ service::service(const service_options& options)
       resumable_(store_, sessions_),
       xml_(store_, uploads_, options.least_part_size),
       form_(store_, signers_),
-      control_(store_, faults_, traffic_, tokens_, uploads_, sessions_, signers_) {}
+      control_(store_, faults_, traffic_, tokens_, uploads_, sessions_, signers_) {
+  if (!options_.s3) return;
+  s3_.emplace(store_, uploads_, *options_.s3);
+  control_.know(s3_->keys());
+}
+
+call service::routed(const http_request& request) const {
+  return options_.s3 ? s3::route(request, *options_.s3) : route(request);
+}
 
 void service::require_token(const http_request& request) const {
   const std::string_view header = request.header("Authorization");
@@ -158,8 +169,12 @@ http_reply service::batch(const http_request& request) {
 
 http_reply service::dispatch(const call& asked, const http_request& request) {
   const std::string_view verb = asked.verb;
-  if (verb == "token") return tokens_.token(request);
   if (verb == "control") return control_.answer(asked, request);
+  if (s3_) {
+    rates_.check(asked, std::chrono::steady_clock::now());
+    return s3_->answer(asked, request);
+  }
+  if (verb == "token") return tokens_.token(request);
   if (verb == "metadata") return tokens_.metadata(request);
   if (verb == "batch") return batch(request);
   if (verb == "retry_test") return retry_tests_.answer(asked, request);
@@ -196,7 +211,8 @@ http_reply service::execute(const call& asked, const http_request& request) {
   http_reply reply;
   try {
     // A chunk's Content-Range counts its bytes as they are sent.
-    const bool encoded = !asked.xml && asked.verb != "resumable.chunk" && !request.body.empty() &&
+    const bool encoded = !asked.xml && !s3_ && asked.verb != "resumable.chunk" &&
+                         !request.body.empty() &&
                          same_name(request.header("Content-Encoding"), "gzip");
     if (encoded) {
       http_request plain = request;
@@ -217,7 +233,7 @@ http_reply service::execute(const call& asked, const http_request& request) {
 
 std::optional<service::early_exchange> service::early(const http_request& head) {
   if (!faults_.active()) return std::nullopt;
-  const call asked = route(head);
+  const call asked = routed(head);
   if (asked.verb == "control") return std::nullopt;
   const auto rule = faults_.match(asked, true);
   if (!rule) return std::nullopt;
@@ -249,7 +265,12 @@ exchange service::answer(call& asked, const http_request& request) {
     asked.page_limit = shorter->results;
   }
   if (const auto* less = std::get_if<fault::keep_less>(&action)) asked.persist_limit = less->bytes;
-  if (std::holds_alternative<fault::expire_tokens>(action)) tokens_.revoke_all();
+  if (std::holds_alternative<fault::expire_tokens>(action)) {
+    tokens_.revoke_all();
+    if (s3_) s3_->keys().revoke_sessions();
+  }
+  asked.ignore_conditions = std::holds_alternative<fault::ignore_conditions>(action);
+  if (const auto* skewed = std::get_if<fault::skew>(&action)) asked.skew = skewed->ahead;
   if (std::holds_alternative<fault::execute_twice>(action)) execute(asked, request);
   if (!prevents(action)) {
     out.reply = execute(asked, request);
@@ -261,18 +282,22 @@ exchange service::answer(call& asked, const http_request& request) {
 }
 
 exchange service::handle(const http_request& request) {
-  call asked = route(request);
+  call asked = routed(request);
   exchange out = answer(asked, request);
   std::array<char, 32> id{};
   std::snprintf(id.data(), id.size(), "AEmu%012llx",
                 static_cast<unsigned long long>(next_id_.fetch_add(1, std::memory_order_relaxed)));
-  out.reply.set("X-GUploader-UploadID", id.data());
+  if (asked.form == error_form::s3) {
+    s3::sign_off(out.reply, id.data());
+  } else {
+    out.reply.set("X-GUploader-UploadID", id.data());
+  }
   traffic_.record(asked.verb, request, sent_status(out));
   return out;
 }
 
 void service::broken(const http_request& head, const content& part) {
-  const call asked = route(head);
+  const call asked = routed(head);
   if (asked.verb == "resumable.chunk") resumable_.broken(asked, head, part);
 }
 

@@ -17,6 +17,7 @@
 #include <emulator/post_form.hpp>
 #include <emulator/resumable_api.hpp>
 #include <emulator/retry_tests.hpp>
+#include <emulator/s3/face.hpp>
 #include <emulator/session_store.hpp>
 #include <emulator/signatures.hpp>
 #include <emulator/traffic.hpp>
@@ -40,6 +41,8 @@ struct service_options {
   identity known{};
   rate_options rates{};
   network_options network{};
+  /// Set: it speaks S3, and nothing of Google's but what a control needs.
+  std::optional<s3::options> s3{};
 };
 
 /// The whole emulator without a socket: one request in, one exchange out. Thread safe.
@@ -59,6 +62,8 @@ class service {
   /// The peer left in the middle of a request's body, of which `part` had come.
   void broken(const http_request& head, const content& part);
 
+  /// Only where it speaks S3.
+  s3::access_keys& keys() noexcept { return s3_->keys(); }
   bucket_store& store() noexcept { return store_; }
   upload_store& uploads() noexcept { return uploads_; }
   session_store& sessions() noexcept { return sessions_; }
@@ -70,6 +75,7 @@ class service {
   pacer& shared_pace() noexcept { return pace_; }
 
  private:
+  call routed(const http_request& request) const;
   exchange answer(call& asked, const http_request& request);
   http_reply execute(const call& asked, const http_request& request);
   http_reply batch(const http_request& request);
@@ -87,7 +93,7 @@ class service {
                                         const retry_instruction& what);
 
   const service_options options_;
-  bucket_store store_{};
+  bucket_store store_;
   upload_store uploads_{};
   session_store sessions_{};
   token_authority tokens_;
@@ -107,6 +113,7 @@ class service {
   resumable_api resumable_;
   xml_api xml_;
   form_api form_;
+  std::optional<s3::face> s3_{};
   control_api control_;
   std::atomic<std::uint64_t> next_id_{1};
 };

@@ -133,7 +133,12 @@ std::string xml_escape(std::string_view text) {
         out += "&gt;";
         break;
       default:
-        out += c;
+        if (static_cast<unsigned char>(c) >= 0x20) {
+          out += c;
+        } else {
+          // XML 1.0 cannot say most of these; S3 writes them so all the same.
+          out.append("&#").append(std::to_string(static_cast<int>(c))).append(";");
+        }
     }
   }
   return out;

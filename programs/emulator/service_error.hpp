@@ -25,7 +25,7 @@ struct service_error : std::runtime_error {
   std::string xml_message{};  ///< the XML API's own words; empty: the same as what()
   std::string location{};     ///< header or parameter at fault, for JSON
   std::string location_type{};
-  std::uint64_t object_size{0};  ///< with 416: for Content-Range
+  std::uint64_t object_size{0};        ///< with 416: for Content-Range
   std::vector<header_line> members{};  ///< more children of S3's document
   std::vector<header_line> headers{};  ///< more headers of S3's reply
 };

@@ -153,8 +153,8 @@ signature check_v4(const call& asked, const http_request& request, const signers
                               .signed_headers = said.signed_headers,
                               .payload = payload.empty() ? "UNSIGNED-PAYLOAD" : payload,
                               .without_port = without_port});
-    const std::string text = said.algorithm + "\n" + said.date_text + "\n" + said.credential.scope() +
-                             "\n" + hex_encode(sha256(canonical));
+    const std::string text = said.algorithm + "\n" + said.date_text + "\n" +
+                             said.credential.scope() + "\n" + hex_encode(sha256(canonical));
     if (told.empty()) told = text + "; the canonical request is: " + canonical;
     return said.algorithm == "GOOG4-RSA-SHA256"
                ? known.rsa(said.credential.id, text, said.raw)

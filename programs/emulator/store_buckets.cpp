@@ -67,6 +67,13 @@ bucket_facts bucket_store::facts(std::string_view bucket) const {
   return entry(bucket).facts;
 }
 
+std::optional<std::string> bucket_store::location(std::string_view bucket) const {
+  const std::shared_lock lock{mutex_};
+  const auto at = buckets_.find(bucket);
+  if (at == buckets_.end()) return std::nullopt;
+  return at->second.facts.settings.location;
+}
+
 bucket_facts bucket_store::configure(std::string_view bucket, const preconditions& when,
                                      const std::function<void(bucket_settings&)>& change) {
   const std::unique_lock lock{mutex_};

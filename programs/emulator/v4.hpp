@@ -21,9 +21,7 @@ struct v4_credential {
   std::string terminator{};
 
   /// What is behind the id.
-  std::string scope() const {
-    return date + "/" + location + "/" + service + "/" + terminator;
-  }
+  std::string scope() const { return date + "/" + location + "/" + service + "/" + terminator; }
   /// Empty optional for a text of another form.
   static std::optional<v4_credential> parse(std::string_view text);
   /// Empty optional unless it is one of Google's: "ID/DATE/LOCATION/storage/goog4_request".

@@ -24,6 +24,13 @@ class xml_writer {
     out_ += xml_escape(text);
     close(name);
   }
+  /// With quotes, which S3 writes as entities.
+  void quoted_leaf(std::string_view name, std::string_view text) {
+    open(name);
+    out_.append("&quot;").append(xml_escape(text)).append("&quot;");
+    close(name);
+  }
+  void text(std::string_view text) { out_ += xml_escape(text); }
   void leaf(std::string_view name, std::int64_t value) { leaf(name, std::to_string(value)); }
   http_reply reply(std::string_view type = "application/xml; charset=UTF-8") {
     close(root_);

@@ -189,8 +189,7 @@ declared_checksums declared_checksums::of(const http_request& request) {
 
 void declared_checksums::check(const content& body) const {
   if (md5 && emulator::md5(body) != md5) {
-    throw error(400, "BadDigest",
-                "The Content-MD5 you specified did not match what we received.");
+    throw error(400, "BadDigest", "The Content-MD5 you specified did not match what we received.");
   }
   if (value && checksum_value(value->algorithm, body) != value->value) {
     throw error(400, "BadDigest",

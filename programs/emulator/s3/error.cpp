@@ -7,9 +7,7 @@ service_error error(int status, const std::string& code, const std::string& mess
   return {status, "invalid", code, message};
 }
 
-service_error no_such_key() {
-  return error(404, "NoSuchKey", "The specified key does not exist.");
-}
+service_error no_such_key() { return error(404, "NoSuchKey", "The specified key does not exist."); }
 service_error no_such_version() {
   return error(404, "NoSuchVersion", "The specified version does not exist.");
 }
@@ -78,6 +76,7 @@ void sign_off(http_reply& reply, const std::string& request_id) {
   const std::string host_id = base64_encode(sha256(request_id));
   reply.set("x-amz-request-id", request_id);
   reply.set("x-amz-id-2", host_id);
+  if (reply.header("Server").empty()) reply.set("Server", "AmazonS3");
   if (!reply.header("Content-Type").starts_with("application/xml")) return;
   static constexpr std::string_view end = "</Error>";
   const std::uint64_t size = reply.body.size();

@@ -22,9 +22,7 @@ struct encryption {
   std::string customer_key_md5{};  ///< base64 of the MD5 of the key that each call must bring
 
   /// Whether an ETag is no MD5 then.
-  bool hides_md5() const {
-    return kind.starts_with("aws:kms") || !customer_key_md5.empty();
-  }
+  bool hides_md5() const { return kind.starts_with("aws:kms") || !customer_key_md5.empty(); }
 };
 
 using tag_list = std::vector<std::pair<std::string, std::string>>;

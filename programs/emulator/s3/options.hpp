@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace emulator::s3 {
+
+/// Whether a body may come with UNSIGNED-PAYLOAD, or in chunks that are not signed.
+enum class unsigned_payload { allowed, over_tls, denied };
+
+struct options {
+  std::string region{"us-east-1"};
+  /// Behind a bucket's name in a host, beside "localhost" and AWS's own: "s3.example".
+  std::string domain{};
+  std::string account{"123456789012"};
+  std::string access_key{"AKIAEMULATOR00000000"};
+  std::string secret_key{"emulator/secret+key/00000000000000000000"};
+  bool anonymous{false};  ///< calls without a signature are carried out
+  unsigned_payload payload{unsigned_payload::over_tls};
+  /// ETags are opaque, as with SSE-KMS by default: no MD5 is computed.
+  bool opaque_etags{false};
+  std::uint64_t least_part_size{std::uint64_t{5} << 20U};
+};
+
+}  // namespace emulator::s3
