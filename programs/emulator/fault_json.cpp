@@ -165,6 +165,7 @@ fault::action read_action(reader& from) {
   if (name == "late_answer") {
     return fault::late_answer{.code = from.text("code"),
                               .spaces = static_cast<std::size_t>(from.number("spaces", 1)),
+                              .before_all = from.flag("beforeAll", false),
                               .interval = from.ms(0)};
   }
   if (name == "set_headers") return fault::set_headers{from.headers()};

@@ -92,6 +92,7 @@ struct skew {
 struct late_answer {
   std::string code{};
   std::size_t spaces{1};
+  bool before_all{false};  ///< else behind the declaration of XML, where parsers bear them
   std::chrono::milliseconds interval{0};  ///< between bytes; 0: all at once
 };
 /// Replaces headers of the reply; an empty value takes the header away.

@@ -134,7 +134,7 @@ void inflict(const fault::action& action, exchange& out) {
         } else if constexpr (std::is_same_v<kind, fault::delay>) {
           wire.delay = what.duration;
         } else if constexpr (std::is_same_v<kind, fault::late_answer>) {
-          s3::put_spaces_before(out.reply, what.spaces);
+          s3::put_spaces(out.reply, what.spaces, what.before_all);
           if (what.interval.count() > 0) wire.drip_bytes = 1;
           wire.drip_interval = what.interval;
         } else if constexpr (std::is_same_v<kind, fault::set_headers>) {

@@ -53,7 +53,7 @@ Control, for tests in any language (answers are JSON):
            cut {where, bodyBytes, reset}   stall {where, bodyBytes, ms}   drip {bytes, ms}
            flip_byte {offset}   wrong_hash   lose_reply {reset}   delay {ms}
            short_page {results}   keep_less {bytes}   expire_tokens   set_headers {headers}
-         and of S3: ignore_conditions   skew {ms}   late_answer {code, spaces, ms}
+         and of S3: ignore_conditions   skew {ms}   late_answer {code, spaces, beforeAll, ms}
            etag_form {form}, which is unquoted, empty or absent
          where: before_reply, in_head, in_body. Verbs:
 @VERBS@

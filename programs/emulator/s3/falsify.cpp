@@ -76,11 +76,12 @@ void change_etags(http_reply& reply, fault::etag_form::kind form) {
   reply.body = content{std::move(text)};
 }
 
-void put_spaces_before(http_reply& reply, std::size_t count) {
+void put_spaces(http_reply& reply, std::size_t count, bool before_all) {
   if (!is_document(reply)) return;
-  content spaced{std::string(count, ' ')};
-  spaced.append(reply.body);
-  reply.body = std::move(spaced);
+  std::string text = reply.body.to_string();
+  const std::size_t declared = text.starts_with("<?xml") ? text.find("?>") + 2 : 0;
+  text.insert(before_all ? 0 : declared, count, ' ');
+  reply.body = content{std::move(text)};
 }
 
 }  // namespace emulator::s3

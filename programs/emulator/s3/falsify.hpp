@@ -11,7 +11,7 @@ namespace emulator::s3 {
 /// Makes each x-amz-checksum-* and each element of a checksum another one of its kind.
 void make_checksums_wrong(http_reply& reply);
 void change_etags(http_reply& reply, fault::etag_form::kind form);
-/// Before a document.
-void put_spaces_before(http_reply& reply, std::size_t count);
+/// Before a document, or behind its declaration.
+void put_spaces(http_reply& reply, std::size_t count, bool before_all);
 
 }  // namespace emulator::s3

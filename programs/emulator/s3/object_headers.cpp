@@ -108,7 +108,8 @@ void check_key_name(std::string_view name) {
 
 tag_list parse_tags(std::string_view text) {
   tag_list out;
-  for (const auto& [key, value] : query_parameters{text}.values()) out.emplace_back(key, value);
+  const query_parameters parsed{text};
+  for (const auto& [key, value] : parsed.values()) out.emplace_back(key, value);
   check_tags(out);
   return out;
 }
