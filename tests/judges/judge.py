@@ -4,7 +4,8 @@
     judge.py NAME --tools FOLDER --program PROGRAM [--library LIBRARY]
 
 Clients judge the emulator, whose PROGRAM is started for each: google_cloud_storage with access,
-settings, signed, retry and transfer_manager, gcsfs, pyarrow, obstore, node_storage. A server judges the client:
+settings, signed, retry and transfer_manager, gcsfs, pyarrow, obstore, node_storage; of its S3, plain and
+over TLS, s3_boto3. A server judges the client:
 fake_gcs_server, for which PROGRAM is the test. arrow is pyarrow again, and judges the export of a
 listing, for which PROGRAM is a library that makes one. webdataset is compared with dataflux.webdataset, which has
 LIBRARY, on the emulator.
@@ -16,6 +17,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -44,6 +46,33 @@ def judge_emulator(name, tools, program, library):
                             DATAFLUX_JUDGE_MODULES=str(tools / "node"), **ours)).returncode
     finally:
         emulator.close()
+
+
+def judge_s3(name, tools, program):
+    """0 when the judge is content with it plain, and over TLS, where payloads are not signed."""
+    with tempfile.TemporaryDirectory() as folder:
+        return max(judge_s3_once(name, tools, program, folder, secure) for secure in ((), ("--https",)))
+
+
+def judge_s3_once(name, tools, program, folder, secure):
+    authority = os.path.join(folder, "authority.pem")
+    server = subprocess.Popen([program, "--service", "s3", "--until-input-ends", "--ca-file", authority, *secure],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        found = {}
+        while "AWS_ENDPOINT_URL_S3" not in found:
+            variable, _, value = server.stdout.readline().strip().partition("=")
+            found[variable] = value
+        return subprocess.run(
+            [str(word) for word in command_of(name, tools)], cwd=HERE,
+            env=environment(**found, AWS_DEFAULT_REGION=found["AWS_REGION"], AWS_EC2_METADATA_DISABLED="true",
+                            AWS_CONFIG_FILE=os.devnull, AWS_SHARED_CREDENTIALS_FILE=os.devnull,
+                            PYTHONDONTWRITEBYTECODE="1", PYTHONWARNINGS="ignore",
+                            **({"AWS_CA_BUNDLE": authority} if secure else {}))).returncode
+    finally:
+        server.stdin.close()
+        server.wait(10)
+        server.stdout.close()
 
 
 def free_port():
@@ -105,6 +134,8 @@ def main():
         sys.exit(judge_client(options.tools, options.program))
     if options.name == "arrow":
         sys.exit(judge_export(options.tools, options.program))
+    if options.name.startswith("s3_"):
+        sys.exit(judge_s3(options.name, options.tools, options.program))
     sys.exit(judge_emulator(options.name, options.tools, options.program, options.library))
 
 

@@ -2,6 +2,7 @@
 #include <emulator/s3/error.hpp>
 #include <emulator/s3/object_headers.hpp>
 #include <emulator/uri.hpp>
+#include <emulator/v4.hpp>
 
 #include <algorithm>
 #include <array>
@@ -137,13 +138,13 @@ described_object described_by(const http_request& request, const bucket_settings
   metadata.cache_control = request.header("Cache-Control");
   metadata.content_disposition = request.header("Content-Disposition");
   metadata.content_language = request.header("Content-Language");
-  // The framing of the body is not the object's.
-  std::string_view coding = request.header("Content-Encoding");
-  if (coding.starts_with("aws-chunked")) {
-    coding.remove_prefix(11);
-    while (coding.starts_with(',') || coding.starts_with(' ')) coding.remove_prefix(1);
+  for (const std::string& each : split(request.header("Content-Encoding"), ',')) {
+    const std::string_view coding = trim(each);
+    // The framing of the body is not the object's.
+    if (coding.empty() || coding == "aws-chunked") continue;
+    if (!metadata.content_encoding.empty()) metadata.content_encoding += ',';
+    metadata.content_encoding += coding;
   }
-  metadata.content_encoding = coding;
   const std::string_view storage_class = request.header("x-amz-storage-class");
   if (!storage_class.empty() &&
       std::ranges::find(storage_classes, storage_class) == storage_classes.end()) {

@@ -1,4 +1,4 @@
-"""boto3: AWS's own client for Python, on the emulator's S3."""
+"""boto3: AWS's own client for Python, on the emulator's S3; plain, or over TLS with AWS_CA_BUNDLE."""
 
 import base64
 import datetime
@@ -8,6 +8,7 @@ import json
 import os
 import random
 import socket
+import ssl
 import threading
 import unittest
 import unittest.mock
@@ -21,7 +22,8 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 ENDPOINT = os.environ["AWS_ENDPOINT_URL_S3"]
-KIB, MIB = 1 << 10, 1 << 20
+MIB = 1 << 20
+TRUSTED = ssl.create_default_context(cafile=os.environ.get("AWS_CA_BUNDLE"))
 NAMES = ["plain", "dir/a b", "plus+and&=?#%", "ä/ö/日本", "a//b", "a/./b", "a/../b", "tilde~!*'()", "dot.",
          " blank ", "new\nline", "control\x01", ".", "x" * 1024]
 
@@ -35,7 +37,7 @@ def ask(method, target, document=None):
     request = urllib.request.Request(ENDPOINT + target, method=method,
                                      data=None if document is None else json.dumps(document).encode(),
                                      headers={"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=30) as reply:
+    with urllib.request.urlopen(request, timeout=30, context=TRUSTED) as reply:
         text = reply.read()
     return json.loads(text) if text else None
 
@@ -402,7 +404,8 @@ class Versions(Judge):
 class Signatures(Judge):
     def fetch(self, url, method="GET", **more):
         try:
-            with urllib.request.urlopen(urllib.request.Request(url, method=method, **more), timeout=30) as reply:
+            request = urllib.request.Request(url, method=method, **more)
+            with urllib.request.urlopen(request, timeout=30, context=TRUSTED) as reply:
                 return reply.status, reply.read()
         except urllib.error.HTTPError as refused:
             return refused.code, refused.read()
@@ -462,6 +465,8 @@ class Signatures(Judge):
 
     def test_addressing(self):
         port = ENDPOINT.rpartition(":")[2]
+        if ENDPOINT.startswith("https"):
+            self.skipTest("its certificate is of one host")
         virtual = boto3.client("s3", endpoint_url=f"http://localhost:{port}",
                                config=Config(s3={"addressing_style": "virtual"}))
         found = socket.getaddrinfo
