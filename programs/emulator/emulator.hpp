@@ -19,6 +19,9 @@
 /// what is to go wrong and what happened; `service` joins them without a socket; `server` puts a
 /// `service` on HTTP/1.1 (Boost.Beast parses, Boost.Asio moves the bytes).
 ///
+/// With service_options::s3 it is an Amazon S3 on the same stores: s3::face and what it joins, each
+/// a noun of s3/.
+///
 /// `control_api` scripts faults and tells counters over HTTP, for tests in any language.
 ///
 /// Knowing deviations: no folders, caches and subresources over XML (such calls answer 400

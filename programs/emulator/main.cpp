@@ -224,9 +224,11 @@ int run(const command_line& asked) {
   }
   write_file(asked.authorized_user_file, server.tokens().authorized_user_json());
   if (asked.s3) {
-    std::printf("AWS_ACCESS_KEY_ID=%s\nAWS_SECRET_ACCESS_KEY=%s\nAWS_REGION=%s\n",
-                asked.s3_options.access_key.c_str(), asked.s3_options.secret_key.c_str(),
-                asked.s3_options.region.c_str());
+    const emulator::s3::options& how = asked.s3_options;
+    std::printf("AWS_ACCESS_KEY_ID=%s\nAWS_SECRET_ACCESS_KEY=%s\n", how.access_key.c_str(),
+                how.secret_key.c_str());
+    // Some clients look for the one, some for the other.
+    std::printf("AWS_REGION=%s\nAWS_DEFAULT_REGION=%s\n", how.region.c_str(), how.region.c_str());
   }
   // The last line, for which who started this waits.
   std::printf("%s=%s\n", asked.s3 ? "AWS_ENDPOINT_URL_S3" : "STORAGE_EMULATOR_HOST",

@@ -65,7 +65,7 @@ def judge_s3_once(name, tools, program, folder, secure):
             found[variable] = value
         return subprocess.run(
             [str(word) for word in command_of(name, tools)], cwd=HERE,
-            env=environment(**found, AWS_DEFAULT_REGION=found["AWS_REGION"], AWS_EC2_METADATA_DISABLED="true",
+            env=environment(**found, AWS_EC2_METADATA_DISABLED="true",
                             AWS_CONFIG_FILE=os.devnull, AWS_SHARED_CREDENTIALS_FILE=os.devnull,
                             PYTHONDONTWRITEBYTECODE="1", PYTHONWARNINGS="ignore",
                             **({"AWS_CA_BUNDLE": authority} if secure else {}))).returncode

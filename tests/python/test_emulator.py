@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -22,6 +24,21 @@ def test_it_serves_buckets_until_it_is_closed():
         assert service.endpoint in repr(service)
     assert "closed" in repr(service)
     service.close()
+
+
+def test_it_speaks_s3():
+    with dataflux.emulator("of-s3", service="s3") as service:
+        assert list(service.environment) == ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION",
+                                             "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3"]
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(service.endpoint + "/of-s3", timeout=30)
+        assert refused.value.code == 403
+        assert b"<Code>AccessDenied</Code>" in refused.value.read()
+        service.add_bucket("elsewhere", region="eu-west-1")
+        with pytest.raises(ValueError, match="it speaks S3"):
+            service.client()
+    with pytest.raises(ValueError, match="^service: "):
+        dataflux.emulator("of-s3", service="S3")
 
 
 def test_faults_are_scripted_and_counted(emulator, bucket, client):

@@ -1,4 +1,4 @@
-"""A Google Cloud Storage on this machine, for tests."""
+"""A Google Cloud Storage or an Amazon S3 on this machine, for tests."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from ._aio import AsyncClient
     from ._client import Client
 
-_ADDRESS = "STORAGE_EMULATOR_HOST="
+_ADDRESSES = {"gcs": "STORAGE_EMULATOR_HOST", "s3": "AWS_ENDPOINT_URL_S3"}  # what its last line begins with
 _REFUSED = {2, *range(100, 126)}  # how the program ends where it refuses a bucket's name, or an option
 
 
 class Emulator:
-    """A process that serves the JSON and the XML API, until it is closed. Objects are kept in memory.
+    """A process that serves Google's JSON and XML API, or S3, until it is closed. Objects are kept in memory.
 
     endpoint   its address, such as "http://127.0.0.1:40123": for other clients, with emulator=True
 
@@ -29,6 +29,7 @@ class Emulator:
 
     Arguments:
         buckets: that are there at the beginning; more by add_bucket().
+        service: "gcs", or "s3": for clients of S3, by `environment`, which has its keys and region.
         seed: a folder whose files become objects of the first bucket.
         rtt: seconds that a round trip takes; 0 = none.
         log: how many of the last requests log() gives.
@@ -39,11 +40,13 @@ class Emulator:
     with what it says.
     """
 
-    def __init__(self, *buckets: str, seed: str | os.PathLike[str] | None = None, rtt: float = 0.0,
-                 log: int = 0, arguments: Sequence[str] = ()) -> None:
+    def __init__(self, *buckets: str, service: str = "gcs", seed: str | os.PathLike[str] | None = None,
+                 rtt: float = 0.0, log: int = 0, arguments: Sequence[str] = ()) -> None:
         import subprocess
 
         self._process = None
+        if service not in _ADDRESSES:
+            raise ValueError(f'service: "gcs" or "s3" is needed, and not {service!r}')
         self._owner = os.getpid()
         for name in buckets:
             _check_text(name, "buckets")
@@ -52,7 +55,7 @@ class Emulator:
                             f"{type(arguments).__name__}")
         round_trip = 0 if rtt == 0 else nanoseconds(rtt, "rtt") // 1_000_000
         command = [program("dataflux-emulator", "DATAFLUX_EMULATOR"), "--until-input-ends",
-                   "--rtt", str(round_trip), "--log", str(count_of(log, "log"))]
+                   "--service", service, "--rtt", str(round_trip), "--log", str(count_of(log, "log"))]
         for name in buckets:
             command += [f"--bucket={name}"] if name else ["--bucket", ""]
         if seed is not None:
@@ -61,10 +64,11 @@ class Emulator:
         self._process = subprocess.Popen([*command, *arguments], stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                          start_new_session=True)
-        lines = []
+        found = {}
         for line in self._process.stdout:
-            lines.append(line.decode(errors="replace"))
-            if lines[-1].startswith(_ADDRESS):
+            name, _, value = line.decode(errors="replace").strip().partition("=")
+            found[name] = value
+            if name == _ADDRESSES[service]:
                 break
         else:
             said = self._process.stderr.read().decode(errors="replace").strip()
@@ -73,12 +77,16 @@ class Emulator:
             kind = InvalidArgumentError if status in _REFUSED else Error
             raise kind("the emulator did not start: " + (said or f"{command[0]} has ended with status {status} "
                                                          "and said nothing: is it dataflux-emulator?"))
-        self.endpoint: str = lines[-1].strip().removeprefix(_ADDRESS)
+        self._service = service
+        self.endpoint: str = found[name]
+        variables = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_DEFAULT_REGION", name)
+        self._environment = {key: found[key] for key in variables if key in found}
 
     def client(self, **options: Any) -> Client:
         """A new client of it; options as those of Client. Close it, or use it by `with`."""
         from ._client import Client
 
+        self._check_service()
         return Client(endpoint=self.endpoint, emulator=True, **options)
 
     def async_client(self, **options: Any) -> AsyncClient:
@@ -86,16 +94,21 @@ class Emulator:
         it, or use it by `async with`."""
         from ._aio import AsyncClient
 
+        self._check_service()
         return AsyncClient(endpoint=self.endpoint, emulator=True, **options)
 
     @property
     def environment(self) -> dict[str, str]:
         """What leads other programs to it: variables for their environment."""
-        return {"STORAGE_EMULATOR_HOST": self.endpoint}
+        return dict(self._environment)
+
+    def _check_service(self):
+        if self._service != "gcs":
+            raise ValueError("it speaks S3: give its `environment` to a client of S3")
 
     def add_bucket(self, name: str, **settings: bool | str) -> None:
         """Makes a bucket, or changes the settings of one: readOnly, noDelete, requesterPays,
-        versioning (bool), and layout ("flat", "hierarchical", "zonal").
+        versioning (bool), and layout ("flat", "hierarchical", "zonal"); of S3 region and objectLock (bool), too.
 
         Raises: ValueError, with what the emulator says, for what is no name of a bucket.
         """
@@ -197,7 +210,7 @@ def _check_text(name, argument):
 
 
 def emulator(*buckets: str, **options: Any) -> Emulator:
-    """Starts a Google Cloud Storage on this machine, for tests: see Emulator.
+    """Starts a Google Cloud Storage on this machine, for tests, or an S3: see Emulator.
 
         with dataflux.emulator("my-bucket") as service, service.client() as client:
             client.put("gs://my-bucket/x", b"1")
