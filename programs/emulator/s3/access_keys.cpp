@@ -1,5 +1,6 @@
 #include <emulator/digest.hpp>
 #include <emulator/s3/access_keys.hpp>
+#include <emulator/v4.hpp>
 
 #include <random>
 #include <utility>
@@ -16,6 +17,21 @@ std::optional<access_key> access_keys::find(std::string_view id) const {
   const auto at = keys_.find(id);
   if (at == keys_.end()) return std::nullopt;
   return at->second;
+}
+
+std::string access_keys::signing_key(std::string_view secret, const std::string& scope) const {
+  const std::string place = std::string{secret} + "\n" + scope;
+  {
+    const std::lock_guard lock{mutex_};
+    const auto at = derived_.find(place);
+    if (at != derived_.end()) return at->second;
+  }
+  std::string fresh = v4_signing_key("AWS4", secret, scope);
+  const std::lock_guard lock{mutex_};
+  // Scopes are the clients' to choose.
+  if (derived_.size() >= 64) derived_.clear();
+  derived_.insert_or_assign(place, fresh);
+  return fresh;
 }
 
 std::string access_keys::issue(std::chrono::seconds lifetime) {

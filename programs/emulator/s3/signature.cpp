@@ -259,7 +259,7 @@ signed_request check_signature(const call& asked, const http_request& request,
                                                       .payload = said.payload});
   const std::string to_sign = std::string{algorithm} + "\n" + said.date + "\n" +
                               said.credential.scope() + "\n" + hex_encode(sha256(canonical));
-  out.signing_key = v4_signing_key("AWS4", key.secret, said.credential.scope());
+  out.signing_key = keys.signing_key(key.secret, said.credential.scope());
   if (hex_encode(hmac_sha256(out.signing_key, to_sign)) != said.signature) {
     throw wrong_signature_of(said, to_sign, canonical);
   }
