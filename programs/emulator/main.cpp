@@ -32,7 +32,10 @@ struct command_line {
   std::int64_t round_trip_ms{0};
   bool until_input_ends{false};
   emulator::bucket_settings settings{};
-  bool s3{false};
+  enum class service_kind { gcs, s3, ais };
+  service_kind service{service_kind::gcs};
+
+  bool speaks_s3() const { return service != service_kind::gcs; }
   emulator::s3::options s3_options{};
 };
 
@@ -41,7 +44,8 @@ Use it as a local Google Cloud Storage: the line STORAGE_EMULATOR_HOST=... that 
 clients for Python, Go and dataflux look for; others take the address as their endpoint. It serves the JSON
 API, the XML API (path style), resumable and multipart uploads, batches, tokens at /token and a
 metadata server (GCE_METADATA_HOST).
-With --service s3 it is a local Amazon S3, with SigV4, and prints the variables that AWS's clients look for.
+With --service s3 it is a local Amazon S3, with SigV4, and prints the variables that AWS's clients look for;
+with --service ais an AIStore of one gateway and one target.
 
 Control, for tests in any language (answers are JSON):
   POST   /_emulator/faults          add a rule or an array of rules:
@@ -158,13 +162,16 @@ void declare(CLI::App& app, command_line& to) {
 
 void declare_s3(CLI::App& app, command_line& to) {
   using emulator::s3::unsigned_payload;
-  static const std::map<std::string, bool> services{{"gcs", false}, {"s3", true}};
+  using kind = command_line::service_kind;
+  static const std::map<std::string, kind> services{
+      {"gcs", kind::gcs}, {"s3", kind::s3}, {"ais", kind::ais}};
   static const std::map<std::string, unsigned_payload> payloads{
       {"allowed", unsigned_payload::allowed},
       {"tls", unsigned_payload::over_tls},
       {"denied", unsigned_payload::denied}};
   emulator::s3::options& how = to.s3_options;
-  app.add_option("--service", to.s3, "What it is: gcs (default), or s3")
+  app.add_option("--service", to.service,
+                 "What it is: gcs (default), s3, or ais, which is an AIStore")
       ->transform(CLI::CheckedTransformer(services));
   app.add_option("--region", how.region, "Of S3: its region (default us-east-1)");
   app.add_option("--domain", how.domain,
@@ -215,7 +222,9 @@ int run(const command_line& asked) {
   if (!asked.seed.empty()) {
     const std::string& first = asked.buckets.front();
     const std::size_t count = server.seed(first, asked.seed);
-    std::printf("%s://%s: %zu objects from %s\n", asked.s3 ? "s3" : "gs", first.c_str(), count,
+    static constexpr std::array<const char*, 3> schemes{"gs", "s3", "ais"};
+    std::printf("%s://%s: %zu objects from %s\n",
+                schemes.at(static_cast<std::size_t>(asked.service)), first.c_str(), count,
                 asked.seed.c_str());
   }
   write_file(asked.ca_file, server.authority_pem());
@@ -223,7 +232,7 @@ int run(const command_line& asked) {
     write_file(asked.service_account_file, server.service_account_json());
   }
   write_file(asked.authorized_user_file, server.tokens().authorized_user_json());
-  if (asked.s3) {
+  if (asked.service == command_line::service_kind::s3) {
     const emulator::s3::options& how = asked.s3_options;
     std::printf("AWS_ACCESS_KEY_ID=%s\nAWS_SECRET_ACCESS_KEY=%s\n", how.access_key.c_str(),
                 how.secret_key.c_str());
@@ -231,7 +240,9 @@ int run(const command_line& asked) {
     std::printf("AWS_REGION=%s\nAWS_DEFAULT_REGION=%s\n", how.region.c_str(), how.region.c_str());
   }
   // The last line, for which who started this waits.
-  std::printf("%s=%s\n", asked.s3 ? "AWS_ENDPOINT_URL_S3" : "STORAGE_EMULATOR_HOST",
+  static constexpr std::array<const char*, 3> variables{"STORAGE_EMULATOR_HOST",
+                                                        "AWS_ENDPOINT_URL_S3", "AIS_ENDPOINT"};
+  std::printf("%s=%s\n", variables.at(static_cast<std::size_t>(asked.service)),
               server.endpoint().c_str());
   std::fflush(stdout);
   wait_for_the_end(ends, asked.until_input_ends);
@@ -255,11 +266,17 @@ int main(int argc, char** argv) {
   }
   asked.server.service.token_lifetime = std::chrono::seconds{asked.token_lifetime_s};
   asked.server.service.network.round_trip = std::chrono::milliseconds{asked.round_trip_ms};
-  if (asked.s3) {
+  if (asked.service == command_line::service_kind::ais) {
+    asked.server.service.aistore = true;
+    asked.s3_options.region = "ais";
+    asked.s3_options.anonymous = asked.s3_options.completes_once = true;
+    asked.s3_options.payload = emulator::s3::unsigned_payload::allowed;
+  }
+  if (asked.speaks_s3()) {
     asked.s3_options.least_part_size = asked.server.service.least_part_size;
     asked.server.service.s3 = asked.s3_options;
   }
-  if (asked.s3 && !asked.server.data.empty()) {
+  if (asked.speaks_s3() && !asked.server.data.empty()) {
     std::fprintf(stderr, "dataflux-emulator: --data is for --service gcs\n");
     return 2;
   }

@@ -1,4 +1,5 @@
 #include <emulator/access.hpp>
+#include <emulator/ais/route.hpp>
 #include <emulator/batch.hpp>
 #include <emulator/s3/error.hpp>
 #include <emulator/s3/route.hpp>
@@ -39,10 +40,12 @@ service::service(const service_options& options)
       control_(store_, faults_, traffic_, tokens_, uploads_, sessions_, signers_) {
   if (!options_.s3) return;
   s3_.emplace(store_, uploads_, *options_.s3);
+  if (options_.aistore) ais_.emplace(store_, *s3_);
   control_.know(s3_->keys());
 }
 
 call service::routed(const http_request& request) const {
+  if (options_.aistore) return ais::route(request, *options_.s3);
   return options_.s3 ? s3::route(request, *options_.s3) : route(request);
 }
 
@@ -172,7 +175,7 @@ http_reply service::dispatch(const call& asked, const http_request& request) {
   if (verb == "control") return control_.answer(asked, request);
   if (s3_) {
     rates_.check(asked, std::chrono::steady_clock::now());
-    return s3_->answer(asked, request);
+    return ais_ ? ais_->answer(asked, request) : s3_->answer(asked, request);
   }
   if (verb == "token") return tokens_.token(request);
   if (verb == "metadata") return tokens_.metadata(request);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <emulator/access_api.hpp>
+#include <emulator/ais/face.hpp>
 #include <emulator/bucket_api.hpp>
 #include <emulator/bucket_store.hpp>
 #include <emulator/control_api.hpp>
@@ -43,6 +44,8 @@ struct service_options {
   network_options network{};
   /// Set: it speaks S3, and nothing of Google's but what a control needs.
   std::optional<s3::options> s3{};
+  /// With `s3`: it is an AIStore, of whose forms S3's is one.
+  bool aistore{false};
 };
 
 /// The whole emulator without a socket: one request in, one exchange out. Thread safe.
@@ -114,6 +117,7 @@ class service {
   xml_api xml_;
   form_api form_;
   std::optional<s3::face> s3_{};
+  std::optional<ais::face> ais_{};
   control_api control_;
   std::atomic<std::uint64_t> next_id_{1};
 };

@@ -1,3 +1,4 @@
+#include <emulator/ais/error.hpp>
 #include <emulator/json_writer.hpp>
 #include <emulator/s3/error.hpp>
 #include <emulator/service_error.hpp>
@@ -155,6 +156,7 @@ std::string xml_error_document(std::string_view code, std::string_view message,
 
 http_reply render(const service_error& error, error_form form) {
   if (form == error_form::s3) return s3::error_reply(error);
+  if (form == error_form::ais) return ais::error_reply(error, {}, {});
   http_reply reply;
   reply.status = error.status;
   if (error.status == 304) return reply;
@@ -174,6 +176,7 @@ http_reply render(const service_error& error, error_form form) {
       reply.body = content{std::string{error.what()}};
       break;
     case error_form::s3:
+    case error_form::ais:
     case error_form::xml: {
       const bool own_words = !error.xml_message.empty();
       const std::string message = own_words ? error.xml_message : std::string{error.what()};

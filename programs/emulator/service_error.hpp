@@ -56,7 +56,7 @@ service_error uniform_access();
 service_error public_access();
 
 /// Which API was called, hence how an error looks.
-enum class error_form { json, text, xml, s3 };
+enum class error_form { json, text, xml, s3, ais };
 http_reply render(const service_error& error, error_form form);
 
 /// `<Error>` as the XML API writes it.

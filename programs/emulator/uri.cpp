@@ -85,6 +85,10 @@ std::vector<std::string_view> query_parameters::all(std::string_view name) const
   return out;
 }
 
+void query_parameters::erase(std::string_view name) {
+  std::erase_if(values_, [name](const auto& each) { return each.first == name; });
+}
+
 bool query_parameters::flag(std::string_view name) const noexcept {
   const std::string_view value = get(name);
   return value == "true" || value == "True" || value == "TRUE";

@@ -29,6 +29,7 @@ class query_parameters {
   const std::vector<std::pair<std::string, std::string>>& values() const noexcept {
     return values_;
   }
+  void erase(std::string_view name);
   /// True for "true" in any case: clients write booleans as their language prints them.
   bool flag(std::string_view name) const noexcept;
 

@@ -59,6 +59,7 @@ constexpr verb_row rows[] = {
     {"objects.bulkRestore", "POST", "/b/{bucket}/o/bulkRestore", "storage.objects.restore"},
     {"objects.deleteMany", {}, {}, "storage.objects.delete"},
     {"objects.versions", {}, {}, may::list},
+    {"objects.getBatch", {}, {}, may::get},
     {"objects.getTags", {}, {}, may::get},
     {"objects.setTags", {}, {}, may::update},
     {"operations.get", "GET", "/b/{bucket}/operations/{item}", "storage.bucketOperations.get"},

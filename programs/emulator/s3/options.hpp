@@ -19,6 +19,8 @@ struct options {
   unsigned_payload payload{unsigned_payload::over_tls};
   /// ETags are opaque, as with SSE-KMS by default: no MD5 is computed.
   bool opaque_etags{false};
+  /// What was completed is forgotten at once, as with MinIO and AIStore: the same again is 404.
+  bool completes_once{false};
   std::uint64_t least_part_size{std::uint64_t{5} << 20U};
 };
 

@@ -308,6 +308,7 @@ http_reply uploads::complete(const call& asked, const http_request& request) {
   check_listed(upload, listed);
   const object_ptr stored = store_whole(upload, asked, request);
   open_.abort(asked.bucket, asked.object, id);
+  if (how_.completes_once) return result_of(*stored, request);
   completed_.push_back({id, asked.bucket, asked.object, stored});
   if (completed_.size() > completed_kept) completed_.pop_front();
   return result_of(*stored, request);
