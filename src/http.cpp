@@ -13,6 +13,7 @@
 #include <dataflux/http/impl/failure.ipp>
 #include <dataflux/http/impl/host_pool.ipp>
 #include <dataflux/http/impl/http1.ipp>
+#include <dataflux/http/impl/http_date.ipp>
 #include <dataflux/http/impl/io_thread.ipp>
 #include <dataflux/http/impl/message.ipp>
 #include <dataflux/http/impl/pacing.ipp>
