@@ -8,6 +8,10 @@
 #include <dataflux/auth/impl/given_tokens.ipp>
 #include <dataflux/auth/impl/rsa_signer.ipp>
 #include <dataflux/auth/impl/service_account.ipp>
+#include <dataflux/auth/impl/sha256.ipp>
+#include <dataflux/auth/impl/signing_clock.ipp>
+#include <dataflux/auth/impl/sigv4.ipp>
+#include <dataflux/auth/impl/sigv4_canonical.ipp>
 #include <dataflux/auth/impl/token_cache.ipp>
 #include <dataflux/auth/impl/token_cache_faces.ipp>
 #include <dataflux/auth/impl/token_endpoint.ipp>

@@ -23,6 +23,20 @@ struct access_token {
   system_time expires{};
 };
 
+/// Keys of an AWS account or of a role: they sign requests, and never go along with one. Secrets,
+/// but for `id`.
+struct access_keys {
+  std::string id{};
+  std::string secret{};
+  /// Sent with each request; empty for keys of a person.
+  std::string session_token{};
+  /// Far in the future: they have no end that is known.
+  system_time expires{system_time::max()};
+  /// Where the machine is that they are of; empty when unknown. From the metadata service of an
+  /// instance alone, and where no region is configured.
+  std::string region{};
+};
+
 /// The default universe: where the endpoints of the public service live.
 inline constexpr std::string_view default_universe = "googleapis.com";
 

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <dataflux/auth/access_token.hpp>
+#include <dataflux/auth/detail/sha256.hpp>
+#include <dataflux/http/detail/message.hpp>
+#include <dataflux/result.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+
+/// Signature Version 4, by which AWS and what imitates it know who sends a request. Pure: no clock,
+/// no socket. The rules are those of service s3: the path is signed as it is sent, neither
+/// normalised nor encoded a second time. A request to the path "/" is signed alike for all
+/// services.
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
+
+/// Where a signature is good.
+struct sigv4_scope {
+  std::string_view region{};
+  std::string_view service{"s3"};
+};
+
+/// The time of a signature: "20130524T000000Z", to the second.
+class sigv4_time {
+ public:
+  explicit sigv4_time(system_time when) noexcept;
+  std::string_view text() const noexcept { return {text_.data(), text_.size()}; }
+  std::string_view day() const noexcept { return text().substr(0, 8); }
+
+ private:
+  std::array<char, 16> text_{};
+};
+
+/// In place of a body's digest: the service takes any body. For TLS alone, which protects it.
+inline constexpr std::string_view unsigned_payload = "UNSIGNED-PAYLOAD";
+
+/// The SHA-256 of a body in hexadecimal, as it is signed. Errors: internal, from OpenSSL.
+/// Cost: a pass over the body, at some 0.7 s a GiB.
+result<std::string> payload_digest(const http::request_body& body);
+
+/// What is signed: method, path, query, header fields and payload, each in its canonical form.
+struct canonical_request {
+  std::string text{};
+  /// The names of the signed fields, with ';' between: in lower case, in order.
+  std::string names{};
+};
+
+/// All header fields are signed, `Host` too, but those that a proxy may change or that are of the
+/// connection: authorization, connection, expect, keep-alive, te, trailer, transfer-encoding,
+/// upgrade, user-agent, x-amzn-trace-id and all of proxy-*.
+///
+/// `host` is the Host field's value, `target` the path and query as they are sent: both encoded by
+/// codec::append_percent, with '/' raw in the path. Cost: three allocations.
+canonical_request make_canonical_request(http::method method, std::string_view host,
+                                         std::string_view target, const http::header_list& headers,
+                                         std::string_view payload);
+
+/// The keys that sign, made of the secret ones. One is good for a day, a region and a service; the
+/// last eight are kept. Dropped with what holds the credentials.
+///
+/// Threads: any may call. Cost: a lock; four HMACs for a key that is not there.
+class signing_keys {
+ public:
+  /// Errors: internal, from OpenSSL.
+  result<sha256_digest> get(const access_keys& keys, std::string_view day,
+                            const sigv4_scope& scope);
+
+ private:
+  struct entry {
+    std::string name{};  ///< all that the key is made of
+    sha256_digest key{};
+  };
+  std::mutex mutex_{};
+  std::array<entry, 8> entries_{};
+  std::size_t next_{0};
+};
+
+/// Signs in the header fields: adds x-amz-date, x-amz-content-sha256, x-amz-security-token where
+/// the keys have a session, and Authorization. All other fields are there; nothing may change
+/// behind this call. `payload`: payload_digest() or unsigned_payload.
+///
+/// Errors: invalid_argument for keys, a region or a payload that no field can hold; internal, from
+/// OpenSSL. They show no secret. Threads: any. Cost: one SHA-256, one HMAC and the canonical
+/// request: some 2 microseconds.
+result<void> sign_sigv4(http::request& request, const access_keys& keys, const sigv4_scope& scope,
+                        system_time now, std::string_view payload, signing_keys& cache);
+
+/// Signs in the query, for one who has no keys: the new target, good for `life` from `now` on, or
+/// until the keys end. It is as secret as what it gives access to. The fields of `request` are
+/// signed: who uses the target must send the same.
+///
+/// Errors: invalid_argument for a life outside of 1 s to 7 days; otherwise as above.
+result<std::string> presign_sigv4(const http::request& request, const access_keys& keys,
+                                  const sigv4_scope& scope, system_time now,
+                                  std::chrono::seconds life, signing_keys& cache);
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/auth/impl/sigv4.ipp>
+#include <dataflux/auth/impl/sigv4_canonical.ipp>
+#endif

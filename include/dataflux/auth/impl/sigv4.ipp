@@ -1,0 +1,169 @@
+#pragma once
+
+#include <dataflux/auth/detail/sigv4.hpp>
+#include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/http/detail/characters.hpp>
+#include <dataflux/http/detail/url.hpp>
+
+#include <algorithm>
+
+namespace dataflux::inline DATAFLUX_ABI::detail::auth {
+
+inline constexpr std::string_view sigv4_algorithm = "AWS4-HMAC-SHA256";
+inline constexpr std::chrono::seconds longest_presigned{7 * 24 * 3600};
+
+/// Decimal digits at the end of `to`, zeros in front.
+inline void put_digits(std::span<char> to, unsigned value) noexcept {
+  for (std::size_t i = to.size(); i-- > 0; value /= 10) {
+    to[i] = static_cast<char>('0' + value % 10);
+  }
+}
+
+DATAFLUX_INLINE sigv4_time::sigv4_time(system_time when) noexcept {
+  const auto second = std::chrono::floor<std::chrono::seconds>(when);
+  const auto midnight = std::chrono::floor<std::chrono::days>(second);
+  const std::chrono::year_month_day date{midnight};
+  const auto of_day = static_cast<unsigned>((second - midnight).count());
+  const std::span<char> text{text_};
+  put_digits(text.subspan(0, 4), static_cast<unsigned>(static_cast<int>(date.year())));
+  put_digits(text.subspan(4, 2), static_cast<unsigned>(date.month()));
+  put_digits(text.subspan(6, 2), static_cast<unsigned>(date.day()));
+  text[8] = 'T';
+  put_digits(text.subspan(9, 2), of_day / 3600);
+  put_digits(text.subspan(11, 2), of_day / 60 % 60);
+  put_digits(text.subspan(13, 2), of_day % 60);
+  text[15] = 'Z';
+}
+
+DATAFLUX_INLINE result<std::string> payload_digest(const http::request_body& body) {
+  auto digest = sha256_of(body.parts());
+  if (!digest) return std::move(digest).error();
+  std::string text;
+  append_digest(text, *digest);
+  return text;
+}
+
+DATAFLUX_INLINE result<sha256_digest> signing_keys::get(const access_keys& keys,
+                                                        std::string_view day,
+                                                        const sigv4_scope& scope) {
+  std::string name;
+  http::append_all(name,
+                   {day, "/", scope.region, "/", scope.service, "/", keys.id, "/", keys.secret});
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const entry& known : entries_) {
+      if (known.name == name) return known.key;
+    }
+  }
+  auto key = hmac_sha256("AWS4" + keys.secret, day);
+  for (const std::string_view step :
+       {scope.region, scope.service, std::string_view{"aws4_request"}}) {
+    if (key) key = hmac_sha256(raw_text(*key), step);
+  }
+  if (!key) return key;
+  const std::scoped_lock lock(mutex_);
+  entries_[next_] = entry{std::move(name), *key};
+  next_ = (next_ + 1) % entries_.size();
+  return key;
+}
+
+/// DATE/region/service/aws4_request
+inline std::string scope_text(const sigv4_time& time, const sigv4_scope& scope) {
+  std::string text;
+  http::append_all(text, {time.day(), "/", scope.region, "/", scope.service, "/aws4_request"});
+  return text;
+}
+
+inline result<std::string> signature_of(const canonical_request& canonical, const access_keys& keys,
+                                        const sigv4_scope& scope, const sigv4_time& time,
+                                        signing_keys& cache) {
+  auto digest = sha256_of(canonical.text);
+  if (!digest) return std::move(digest).error();
+  auto key = cache.get(keys, time.day(), scope);
+  if (!key) return std::move(key).error();
+  std::string text;
+  text.reserve(192);
+  http::append_all(text, {sigv4_algorithm, "\n", time.text(), "\n"});
+  text.append(scope_text(time, scope)).append("\n");
+  append_digest(text, *digest);
+  auto signature = hmac_sha256(raw_text(*key), text);
+  if (!signature) return std::move(signature).error();
+  text.clear();
+  append_digest(text, *signature);
+  return text;
+}
+
+/// What is written into a comma-separated field and a path of scopes.
+inline bool is_scope_text(std::string_view text) noexcept {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return c > 0x20 && c < 0x7f && c != '/' && c != ',' && c != '=';
+  });
+}
+
+inline result<void> check_signable(const access_keys& keys, const sigv4_scope& scope) {
+  if (!is_scope_text(keys.id) || keys.secret.empty()) {
+    return error{errc::invalid_argument,
+                 "the access key's id is empty or has characters that none has, or its secret is "
+                 "empty"};
+  }
+  if (!is_scope_text(scope.region) || !is_scope_text(scope.service)) {
+    return error{errc::invalid_argument,
+                 "requests are signed for a region: name one, such as us-east-1"};
+  }
+  return {};
+}
+
+DATAFLUX_INLINE result<void> sign_sigv4(http::request& request, const access_keys& keys,
+                                        const sigv4_scope& scope, system_time now,
+                                        std::string_view payload, signing_keys& cache) {
+  if (auto good = check_signable(keys, scope); !good) return good;
+  const sigv4_time time(now);
+  http::header_list& headers = request.headers;
+  headers.add("x-amz-date", time.text());
+  headers.add("x-amz-content-sha256", payload);
+  if (!keys.session_token.empty()) headers.add("x-amz-security-token", keys.session_token);
+  if (!headers.valid()) {
+    return error{errc::invalid_argument,
+                 "a field of the request or the session token has control characters"};
+  }
+  const auto canonical = make_canonical_request(request.method, request.origin->authority(),
+                                                request.target, headers, payload);
+  auto signature = signature_of(canonical, keys, scope, time, cache);
+  if (!signature) return std::move(signature).error();
+  std::string value;
+  http::append_all(value, {sigv4_algorithm, " Credential=", keys.id, "/", scope_text(time, scope),
+                           ", SignedHeaders=", canonical.names, ", Signature=", *signature});
+  headers.add("Authorization", value);
+  return {};
+}
+
+DATAFLUX_INLINE result<std::string> presign_sigv4(const http::request& request,
+                                                  const access_keys& keys, const sigv4_scope& scope,
+                                                  system_time now, std::chrono::seconds life,
+                                                  signing_keys& cache) {
+  if (auto good = check_signable(keys, scope); !good) return std::move(good).error();
+  if (life < std::chrono::seconds(1) || life > longest_presigned) {
+    return error{errc::invalid_argument, "a presigned URL is good for 1 s to 7 days"};
+  }
+  const sigv4_time time(now);
+  const std::string authority = request.origin->authority();
+  const std::string names =
+      make_canonical_request(request.method, authority, "/", request.headers, {}).names;
+  std::string target = request.target;
+  target += target.find('?') == std::string::npos ? '?' : '&';
+  http::append_all(target, {"X-Amz-Algorithm=", sigv4_algorithm, "&X-Amz-Credential="});
+  codec::append_percent(target, keys.id + "/" + scope_text(time, scope));
+  http::append_all(target, {"&X-Amz-Date=", time.text(), "&X-Amz-Expires=",
+                            std::to_string(life.count()), "&X-Amz-SignedHeaders="});
+  codec::append_percent(target, names);
+  if (!keys.session_token.empty()) {
+    codec::append_percent(target.append("&X-Amz-Security-Token="), keys.session_token);
+  }
+  const auto canonical =
+      make_canonical_request(request.method, authority, target, request.headers, unsigned_payload);
+  auto signature = signature_of(canonical, keys, scope, time, cache);
+  if (!signature) return std::move(signature).error();
+  return target.append("&X-Amz-Signature=").append(*signature);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
