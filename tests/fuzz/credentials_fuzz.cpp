@@ -16,6 +16,13 @@ class one_file_machine final : public auth::environment {
   explicit one_file_machine(std::string content) : content_(std::move(content)) {}
   std::optional<std::string> variable(const char*) const override { return std::nullopt; }
   dataflux::result<std::string> read_file(const std::string&) const override { return content_; }
+  dataflux::result<void> replace_file(const std::string&, std::string_view) const override {
+    return {};
+  }
+  dataflux::result<std::string> run(const std::vector<std::string>&,
+                                    dataflux::duration) const override {
+    return content_;
+  }
 
  private:
   std::string content_;

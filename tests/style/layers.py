@@ -27,8 +27,8 @@ FIRST_FEATURE_RANK = RANK["transfer"]
 
 STD_HEADER = re.compile(r"[a-z_]+$")  # <vector>: one word, no extension
 SYSTEM_HEADER = re.compile(
-    r"(arpa/inet|dirent|fcntl|netdb|netinet/(in|tcp)|poll|pthread|sched|semaphore|signal|stdlib|"
-    r"sys/(epoll|eventfd|ioctl|mman|random|resource|socket|stat|syscall|timerfd|types|uio|un)|time|unistd|"
+    r"(arpa/inet|dirent|fcntl|netdb|netinet/(in|tcp)|poll|pthread|sched|semaphore|signal|spawn|stdlib|"
+    r"sys/(epoll|eventfd|ioctl|mman|random|resource|socket|stat|syscall|timerfd|types|uio|un|wait)|time|unistd|"
     r"immintrin|linux/\w+)\.h$")
 THIRD_PARTY = {"curl": r"curl/", "openssl": r"openssl/", "simdjson": r"simdjson",
                "pugixml": r"pugi", "igzip": r"(isa-l/)?igzip_lib", "isa-l": r"(isa-l|crc\.h|crc64\.h)",

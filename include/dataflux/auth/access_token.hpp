@@ -55,6 +55,8 @@ struct credentials_facts {
   /// The project of the account, empty when unknown.
   std::string project{};
   std::string universe_domain{default_universe};
+  /// What the search looked at before these, and why it went on; for messages, may be empty.
+  std::string passed_over{};
 
   /// "service_account credentials from /path/key.json", for messages.
   std::string describe() const;

@@ -2,6 +2,7 @@
 
 #include <dataflux/auth/detail/environment.hpp>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -34,6 +35,21 @@ class scripted_environment final : public dataflux::detail::auth::environment {
     if (found != files.end()) return found->second;
     return dataflux::error{dataflux::errc::not_found, path + ": No such file or directory"};
   }
+  dataflux::result<void> replace_file(const std::string& path,
+                                      std::string_view text) const override {
+    replaced[path] = text;
+    return {};
+  }
+  dataflux::result<std::string> run(const std::vector<std::string>& words,
+                                    dataflux::duration) const override {
+    return program(words);
+  }
+
+  mutable std::map<std::string, std::string> replaced{};
+  std::function<dataflux::result<std::string>(const std::vector<std::string>&)> program =
+      [](const std::vector<std::string>&) {
+        return dataflux::error{dataflux::errc::not_found, "no program"};
+      };
 };
 
 }  // namespace test

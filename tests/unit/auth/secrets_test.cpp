@@ -1,5 +1,6 @@
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/authorized_user.hpp>
+#include <dataflux/auth/detail/service_account.hpp>
 #include <dataflux/codec/detail/base64.hpp>
 
 #include <fuzz/credentials_fuzz.hpp>

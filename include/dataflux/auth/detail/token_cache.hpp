@@ -16,19 +16,22 @@ struct token_cache_options {
   unique_function<system_time()> wall_clock{};
   /// Of the jitter; zero = by chance.
   std::uint64_t seed{0};
+  /// The service takes keys that sign requests, and no tokens: credentials of the other sort are
+  /// invalid_argument at the first call.
+  bool keys{false};
   /// Told in a warning when a refresh fails, also when no call notices because the old token is
   /// still good. Outlives the transport.
   dataflux::observer* observer{nullptr};
 };
 
-/// Called once with the value of the Authorization field, valid during the call and empty for
-/// anonymous credentials, or with the reason why there is none.
+/// Called once with the value of the Authorization field (of keys: with their id), valid during the
+/// call and empty for anonymous credentials, or with the reason why there is none.
 using authorization_handler = unique_function<void(result<std::string_view>)>;
 
 /// Names a waiting call until its handler ran; zero names none.
 enum class authorization_wait : std::uint64_t { none = 0 };
 
-/// Keeps one token fresh for all calls of a client.
+/// Keeps one token, or one set of keys, fresh for all calls of a client.
 ///
 ///     if (auto value = cache.try_get(executor.now())) {
 ///       if (!value->empty()) request.headers.add("Authorization", *value);
@@ -40,7 +43,8 @@ enum class authorization_wait : std::uint64_t { none = 0 };
 /// before its end, plus up to 60 s of jitter: the next try_get() starts a refresh and still gets
 /// the old one. It is gone 10 s before its end: calls wait, without holding a connection. When a
 /// refresh fails while the old token is good, the old one stays and the next refresh comes 10 s
-/// later, then 20, 40 and 60 s. When there is no good token, those who wait get the error, and so
+/// later, then 20, 40 and 60 s. Keys are stale from 15 minutes before their end, or from the last
+/// quarter of their life. When there is no good token, those who wait get the error, and so
 /// does whoever asks within the next second, so that an outage is not made worse.
 ///
 /// Threads: all members may be called from any thread. Lifetime: the transport outlives the
@@ -63,14 +67,19 @@ class token_cache {
   /// at this thread's first call for a new token.
   std::optional<std::string_view> try_get(time_point now);
 
+  /// The same of keys: null when there are none that are good at `now`. Those of anonymous
+  /// credentials have no id: nothing is signed.
+  const access_keys* try_keys(time_point now);
+
   /// Runs `handler` on `executor`, never from inside this call, once there is a token or an error.
   /// Joins the refresh that is under way, or starts one.
   authorization_wait await(scheduler& executor, authorization_handler handler);
   /// Destroys a waiting handler without calling it. False if it has run, or is about to.
   bool cancel(authorization_wait wait) noexcept;
 
-  /// The service refused this value (401): forget it, so that the next call gets a fresh one. Does
-  /// nothing if the value is not the current one any more: somebody else was quicker.
+  /// The service refused this value (401), or keys of this id: forget it, so that the next call
+  /// gets a fresh one. Does nothing if the value is not the current one any more: somebody else was
+  /// quicker.
   void invalidate(std::string_view authorization);
 
   /// Is there another value than this one, or somebody to get one from? Else a call whose value was

@@ -52,8 +52,9 @@ struct blocking_step {
   unique_function<result<std::string>()> work{};
 };
 
-/// What to do next. An access_token or an error is the end.
-using flow_step = std::variant<http_step, wait_step, blocking_step, access_token, error>;
+/// What to do next. A token, keys or an error is the end.
+using flow_step =
+    std::variant<http_step, wait_step, blocking_step, access_token, access_keys, error>;
 
 /// A reply of any status. The body is cut off at 1 MiB by failing the exchange.
 struct http_reply {
@@ -70,8 +71,8 @@ using flow_event = std::variant<std::monostate, result<http_reply>, result<std::
 /// One acquisition of one token, step by step.
 ///
 /// Call resume() with an empty event first, then with the outcome of each step, until it gives an
-/// access_token or an error; not again after that. Retries are part of the flow. Dropping a flow
-/// at any point is fine. Not thread-safe; it must not outlive its credentials.
+/// access_token, access_keys or an error; not again after that. Retries are part of the flow.
+/// Dropping a flow at any point is fine. Not thread-safe; it must not outlive its credentials.
 class token_flow {
  public:
   token_flow() = default;

@@ -20,13 +20,6 @@ inline constexpr std::string_view adc_help =
     "run 'gcloud auth application-default login', or see "
     "https://cloud.google.com/docs/authentication/external/set-up-adc";
 
-/// A variable that says something: set and not empty.
-inline std::optional<std::string> set_variable(const environment& machine, const char* name) {
-  auto value = machine.variable(name);
-  if (value && value->empty()) value.reset();
-  return value;
-}
-
 inline std::string quota_project(const adc_options& options, const environment& machine) {
   if (!options.quota_project.empty()) return options.quota_project;
   return set_variable(machine, "GOOGLE_CLOUD_QUOTA_PROJECT").value_or("");

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <dataflux/auth/detail/environment.hpp>
+#include <dataflux/auth/detail/program.hpp>
+#include <dataflux/exec/detail/replacing_file.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -63,6 +65,17 @@ class process_environment_reader final : public environment {
         return error{errc::invalid_argument, path + ": it is longer than 1 MiB"};
       }
     }
+  }
+
+  result<void> replace_file(const std::string& path, std::string_view text) const override {
+    replacing_file file(path, 0600);
+    if (auto good = file.create(); !good) return good;
+    if (auto good = file.write(text); !good) return good;
+    return file.put_in_place();
+  }
+
+  result<std::string> run(const std::vector<std::string>& words, duration limit) const override {
+    return run_program(words, limit);
   }
 };
 

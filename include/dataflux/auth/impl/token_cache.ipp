@@ -19,7 +19,6 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
-inline constexpr std::chrono::seconds stale_before{225};
 inline constexpr std::chrono::seconds gone_before{10};
 /// The metadata server hands out the same token until about 4 minutes before its end (protocol.md
 /// 4.9): jitter makes a refresh later, never earlier.
@@ -35,6 +34,7 @@ class token_cache::refresher final : public http::exchange {
       : credentials_(std::move(creds)),
         transport_(transport),
         observer_(options.observer),
+        keys_(options.keys),
         wall_clock_(std::move(options.wall_clock)),
         chance_(options.seed != 0 ? options.seed : detail::system_entropy::bits()) {
     executor = &transport.next_executor();
@@ -104,7 +104,7 @@ class token_cache::refresher final : public http::exchange {
   result<void> set_token(const access_token& token) {
     if (auto good = check_token(token, wall_now()); !good) return good;  // may look for a file
     std::scoped_lock lock(mutex_);
-    install(token);
+    install(to_fresh(token));
     end_wait();
     return {};
   }
@@ -208,17 +208,18 @@ class token_cache::refresher final : public http::exchange {
     version_.fetch_add(1, std::memory_order_release);
   }
 
-  void install(const access_token& token) {
+  void install(fresh_value fresh) {
     const time_point now = executor->now();
     const system_time today = wall_now();
     // A token without an end, as an application may set one, must not overflow the sum.
-    const bool ends = token.expires < today + std::chrono::years(10);
-    const time_point end = ends ? now + (token.expires - today) : never;
-    auto value = std::make_shared<authorization_value>();
-    value->text = "Bearer " + token.value;
-    value->gone = ends ? end - gone_before : never;
+    const bool ends = fresh.expires < today + std::chrono::years(10);
+    const duration life = ends ? duration{fresh.expires - today} : duration{0};
+    auto value = std::make_shared<authorization_value>(std::move(fresh.value));
+    value->gone = ends ? now + life - gone_before : never;
+    const bool short_life = fresh.stale_part != 0 && life / fresh.stale_part < fresh.stale_before;
+    const duration before = short_life ? life / fresh.stale_part : fresh.stale_before;
     const auto jitter = std::chrono::duration<double>(refresh_jitter) * chance();
-    const time_point due = end - stale_before + std::chrono::duration_cast<duration>(jitter);
+    const time_point due = now + life - before + std::chrono::duration_cast<duration>(jitter);
     // A token that arrives stale must not be asked for again at once: it would be the same one.
     set_due(ends ? std::max(due, now + first_backoff) : never);
     failures_ = 0;
@@ -255,8 +256,18 @@ class token_cache::refresher final : public http::exchange {
     if (auto* const send = std::get_if<http_step>(&step)) return submit(*send);
     if (auto* const wait = std::get_if<wait_step>(&step)) return sleep(wait->wait);
     if (auto* const block = std::get_if<blocking_step>(&step)) return block_on(std::move(*block));
-    if (auto* const token = std::get_if<access_token>(&step)) return finish(std::move(*token));
-    finish(std::move(std::get<error>(step)));
+    auto* const token = std::get_if<access_token>(&step);
+    auto* const keys = std::get_if<access_keys>(&step);
+    if (token == nullptr && keys == nullptr) return finish(std::move(std::get<error>(step)));
+    if (keys_ != (keys != nullptr)) return finish(other_sort());
+    finish(keys != nullptr ? to_fresh(std::move(*keys)) : to_fresh(*token));
+  }
+
+  error other_sort() const {
+    const std::string what = credentials_->facts().describe();
+    return {errc::invalid_argument,
+            keys_ ? what + " give access tokens, and this service takes keys of AWS"
+                  : what + " are keys of AWS, and this service takes access tokens"};
   }
 
   void submit(http_step& step) {
@@ -322,13 +333,13 @@ class token_cache::refresher final : public http::exchange {
         [&] { executor->post([self] { self->finish(detail::short_of_memory()); }); });
   }
 
-  void finish(result<access_token> outcome) {
+  void finish(result<fresh_value> outcome) {
     flow_.reset();
     body_.clear();
     std::unique_lock lock(mutex_);
     if (closed_) return;
     running_ = false;
-    if (outcome) return install(*outcome);
+    if (outcome) return install(std::move(*outcome));
     remember(outcome.error());
     lock.unlock();
     if (observer_ == nullptr) return;
@@ -338,6 +349,7 @@ class token_cache::refresher final : public http::exchange {
   const credentials_ptr credentials_;
   http::transport& transport_;
   dataflux::observer* const observer_;
+  const bool keys_;
   const std::uint64_t number_{next_cache_number()};
 
   std::atomic<std::uint64_t> version_{1};

@@ -19,6 +19,13 @@ DATAFLUX_INLINE std::optional<std::string_view> token_cache::try_get(time_point 
   return value->text;
 }
 
+DATAFLUX_INLINE const access_keys* token_cache::try_keys(time_point now) {
+  const authorization_value* const value = refresher_->look();
+  if (value == nullptr || now >= value->gone) return nullptr;
+  refresher_->refresh_if_due(now);
+  return &value->keys;
+}
+
 DATAFLUX_INLINE authorization_wait token_cache::await(scheduler& executor,
                                                       authorization_handler handler) {
   return refresher_->await(executor, std::move(handler));

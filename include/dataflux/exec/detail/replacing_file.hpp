@@ -15,7 +15,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// a time; all members block for the disk.
 class replacing_file {
  public:
-  explicit replacing_file(const std::string& path) : path_(path) {}
+  explicit replacing_file(const std::string& path, unsigned mode = 0666)
+      : path_(path), mode_(mode) {}
   replacing_file(const replacing_file&) = delete;
   replacing_file& operator=(const replacing_file&) = delete;
   DATAFLUX_INLINE ~replacing_file();
@@ -29,6 +30,7 @@ class replacing_file {
   result<void> fail(const char* what) const;
 
   const std::string& path_;
+  const unsigned mode_;
   std::string name_{};
   int folder_{-1};
   hidden_file file_{};

@@ -37,7 +37,7 @@ DATAFLUX_INLINE result<void> replacing_file::create() {
     errno = EISDIR;
     return fail("replace");
   }
-  if (!file_.create(folder_, 0666)) return fail("create a file beside");
+  if (!file_.create(folder_, mode_)) return fail("create a file beside");
   return {};
 }
 
