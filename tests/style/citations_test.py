@@ -9,13 +9,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import citations  # noqa: E402
 
+S3_SHEET = "# Facts\n### 2.9 keys\n"
 SHEET = "# Facts\n# 1. Calls\n## 1.1 list\n## 1.2 get\n### gzip\n## 1.10 errors\n# 2. XML\n"
 
 
 def look(text, name="include/dataflux/a.hpp", sheet=SHEET):
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        for path, content in {"docs/protocol.md": sheet, name: text}.items():
+        for path, content in {"docs/protocol.md": sheet, "docs/s3-protocol.md": S3_SHEET, name: text}.items():
             if content is None:
                 continue
             (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -47,6 +48,11 @@ class Citations(unittest.TestCase):
         self.refused("# (protocol.md 1.20)\n", "no section 1.20", name="tests/a/b.py")
         self.refused("see [protocol.md](docs/protocol.md) 5\n", "no section 5")
         self.refused("see protocol.md 5\n", "HACKING.md:1:", name="HACKING.md")
+
+    def test_each_sheet_has_its_own_sections(self):
+        self.assertEqual(look("/// (s3-protocol.md 2.9)\n"), ([], 1))
+        self.refused("/// (protocol.md 2.9)\n", "docs/protocol.md has no section 2.9")
+        self.refused("/// (s3-protocol.md 1.1)\n", "docs/s3-protocol.md has no section 1.1")
 
     def test_a_heading_that_is_not_there(self):
         self.refused("// protocol.md 1.2 \"zip\".\n", "no heading \"zip\"")

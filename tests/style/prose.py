@@ -3,7 +3,7 @@
 
     tests/style/prose.py [--root DIR] [FILE...]
 
-It reads README.md, HACKING.md and the pages beside parts of the tree, docs/*.md but protocol.md,
+It reads README.md, HACKING.md and the pages beside parts of the tree, docs/*.md but the two sheets of facts,
 dataflux.h and the public headers, or the files that are named. A finding is a sentence of more than 40 words, a phrase of AVOIDED, or a torn
 list: a line of an item that does not stand below its text, as a formatter leaves it. Code and
 headings are no prose; an item of a list and a cell of a table are paragraphs of their own. It prints
@@ -142,7 +142,7 @@ def findings(name, prose):
 
 def pages(root):
     yield from (root / name for name in PAGES)
-    yield from (page for page in sorted((root / "docs").glob("*.md")) if page.name != "protocol.md")
+    yield from (page for page in sorted((root / "docs").glob("*.md")) if not page.name.endswith("protocol.md"))
     yield root / "c_api/include/dataflux.h"
     for header in sorted((root / "include/dataflux").rglob("*.hpp")):
         if not {"detail", "impl"} & set(header.parts):

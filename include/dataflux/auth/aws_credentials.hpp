@@ -27,7 +27,7 @@ struct aws_credentials {
   std::string region{};
 };
 
-/// Finds credentials, in this order:
+/// Finds credentials, in this order (s3-protocol.md 6.1):
 /// 1. AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, with AWS_SESSION_TOKEN.
 /// 2. AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN.
 /// 3. The profile in $AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials) and $AWS_CONFIG_FILE

@@ -33,7 +33,7 @@ struct fresh_value {
 };
 
 /// AWS hands out new keys 5 minutes before the end of the old ones, or earlier; its own clients ask
-/// from 15 minutes before on.
+/// from 15 minutes before on (s3-protocol.md 6.11).
 inline fresh_value to_fresh(access_keys keys) {
   fresh_value fresh{
       .expires = keys.expires, .stale_before = std::chrono::minutes(15), .stale_part = 4};

@@ -16,7 +16,8 @@ using aws_section = std::map<std::string, std::string, std::less<>>;
 /// By "KIND NAME".
 using aws_sections = std::map<std::string, aws_section, std::less<>>;
 
-/// What AWS's two files of profiles say. They are read as AWS's own tools read them: a line is
+/// What AWS's two files of profiles say (s3-protocol.md 6.3). They are read as AWS's own tools read
+/// them: a line is
 /// `[section]`, `name = value` or a nested `name = value` behind blanks; `#` and `;` begin a
 /// comment in the first column and behind a blank; a section that comes again goes on; what is none
 /// of these is passed over, since these files belong to people and to other tools.

@@ -39,11 +39,12 @@ struct role_options {
   std::chrono::seconds life{0};
 };
 
-/// Those of a role that `source` may assume (AssumeRole). Its flow runs that of `source` first.
+/// Those of a role that `source` may assume (s3-protocol.md 6.4). Its flow runs that of `source`
+/// first.
 credentials_ptr make_role_keys(credentials_facts facts, role_options role, credentials_ptr source);
 
 /// Those of a role, for a token that somebody else issued and a file has
-/// (AssumeRoleWithWebIdentity). The file is read for each try: whoever issues tokens replaces it.
+/// (s3-protocol.md 6.5). The file is read for each try: whoever issues tokens replaces it.
 credentials_ptr make_web_identity_keys(credentials_facts facts, role_options role,
                                        std::string token_file, const environment& machine);
 
@@ -55,7 +56,7 @@ struct container_options {
   std::string token_file{};
 };
 
-/// Those of a container's task, or of a pod. Three tries of 2 s.
+/// Those of a container's task, or of a pod (s3-protocol.md 6.9). Three tries of 2 s.
 credentials_ptr make_container_keys(credentials_facts facts, container_options options,
                                     const environment& machine);
 
@@ -72,9 +73,10 @@ struct instance_options {
   std::string absent_message{};
 };
 
-/// Those of a machine's role. A first flow that nothing answers ends after 2 s with unauthenticated
-/// and `absent_message`; once it has answered, it gets three tries. Keys that have ended are used
-/// on, as AWS's own clients do: while the service cannot renew them, it may still take them.
+/// Those of a machine's role (s3-protocol.md 6.10). A first flow that nothing answers ends after 2
+/// s with unauthenticated and `absent_message`; once it has answered, it gets three tries. Keys
+/// that have ended are used on, as AWS's own clients do: while the service cannot renew them, it
+/// may still take them.
 credentials_ptr make_instance_keys(credentials_facts facts, instance_options options);
 
 /// A login by IAM Identity Center.
@@ -89,8 +91,8 @@ struct sso_options {
   std::string advice{};
 };
 
-/// Those of a role that a login may use. The login's token is renewed from 15 minutes before its
-/// end, and its file replaced, if the file has what that takes.
+/// Those of a role that a login may use (s3-protocol.md 6.7). The login's token is renewed from 15
+/// minutes before its end, and its file replaced, if the file has what that takes.
 credentials_ptr make_sso_keys(credentials_facts facts, sso_options options,
                               const environment& machine);
 

@@ -54,10 +54,11 @@ struct keys_names {
 result<access_keys> read_keys(codec::json_value from, const keys_names& names,
                               const answer_time& when);
 
-/// The JSON of a credential_process: {"Version": 1, "AccessKeyId", ...}.
+/// The JSON of a credential_process (s3-protocol.md 6.6): {"Version": 1, "AccessKeyId", ...}.
 result<access_keys> read_process_keys(std::string_view json, system_time now);
 
-/// The XML of AssumeRole and AssumeRoleWithWebIdentity: keys in `Credentials` of `<action>Result`.
+/// The XML of AssumeRole and AssumeRoleWithWebIdentity (s3-protocol.md 6.4): keys in `Credentials`
+/// of `<action>Result`.
 result<access_keys> read_role_keys(std::string_view xml, std::string_view action,
                                    const answer_time& when);
 

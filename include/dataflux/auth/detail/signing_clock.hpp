@@ -21,7 +21,7 @@ struct refused_signature {
 
 /// The time that requests are signed with. Services take signatures of the last and next 15
 /// minutes. The Date of a refusal shows how wrong this machine's clock is, and from then on
-/// signatures have the service's time. Reads no clock.
+/// signatures have the service's time (s3-protocol.md 2.3). Reads no clock.
 ///
 /// Threads: any may call. Cost: one atomic load.
 class signing_clock {

@@ -13,10 +13,10 @@
 #include <string>
 #include <string_view>
 
-/// Signature Version 4, by which AWS and what imitates it know who sends a request. Pure: no clock,
-/// no socket. The rules are those of service s3: the path is signed as it is sent, neither
-/// normalised nor encoded a second time. A request to the path "/" is signed alike for all
-/// services.
+/// Signature Version 4, by which AWS and what imitates it know who sends a request (s3-protocol.md
+/// 2.1). Pure: no clock, no socket. The rules are those of service s3: the path is signed as it is
+/// sent, neither normalised nor encoded a second time. A request to the path "/" is signed alike
+/// for all services.
 namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 /// Where a signature is good.
@@ -36,7 +36,8 @@ class sigv4_time {
   std::array<char, 16> text_{};
 };
 
-/// In place of a body's digest: the service takes any body. For TLS alone, which protects it.
+/// In place of a body's digest (s3-protocol.md 2.2): the service takes any body. For TLS alone,
+/// which protects it.
 inline constexpr std::string_view unsigned_payload = "UNSIGNED-PAYLOAD";
 
 /// The SHA-256 of a body in hexadecimal, as it is signed. Errors: internal, from OpenSSL.
@@ -60,8 +61,8 @@ canonical_request make_canonical_request(http::method method, std::string_view h
                                          std::string_view target, const http::header_list& headers,
                                          std::string_view payload);
 
-/// The keys that sign, made of the secret ones. One is good for a day, a region and a service; the
-/// last eight are kept. Dropped with what holds the credentials.
+/// The keys that sign, made of the secret ones (s3-protocol.md 2.4). One is good for a day, a
+/// region and a service; the last eight are kept. Dropped with what holds the credentials.
 ///
 /// Threads: any may call. Cost: a lock; four HMACs for a key that is not there.
 class signing_keys {
@@ -90,9 +91,9 @@ class signing_keys {
 result<void> sign_sigv4(http::request& request, const access_keys& keys, const sigv4_scope& scope,
                         system_time now, std::string_view payload, signing_keys& cache);
 
-/// Signs in the query, for one who has no keys: the new target, good for `life` from `now` on, or
-/// until the keys end. It is as secret as what it gives access to. The fields of `request` are
-/// signed: who uses the target must send the same.
+/// Signs in the query (s3-protocol.md 2.5), for one who has no keys: the new target, good for
+/// `life` from `now` on, or until the keys end. It is as secret as what it gives access to. The
+/// fields of `request` are signed: who uses the target must send the same.
 ///
 /// Errors: invalid_argument for a life outside of 1 s to 7 days; otherwise as above.
 result<std::string> presign_sigv4(const http::request& request, const access_keys& keys,

@@ -57,6 +57,10 @@ inline std::vector<field_view> signed_fields(std::string_view host,
 /// Without blanks at its ends, and with one for each run of them within.
 inline void append_folded(std::string& out, std::string_view value) {
   value = http::trim_blanks(value);
+  if (value.find("  ") == std::string_view::npos && value.find('\t') == std::string_view::npos) {
+    out.append(value);  // all that is longer: session tokens
+    return;
+  }
   bool blank = false;
   for (const char c : value) {
     if (http::is_blank(c)) {
