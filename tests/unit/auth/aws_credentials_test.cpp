@@ -112,7 +112,9 @@ TEST_CASE("aws: regions", "[auth]") {
   machine.variables["AWS_REGION"] = "region-1";
   CHECK(region() == "region-1");
   CHECK(region({.region = "mine-1"}) == "mine-1");
-  for (const std::string bad : {"a.example/", "a b", "-a", "A", std::string(64, 'a').c_str()}) {
+  const std::string longer(64, 'a');
+  for (const std::string& bad : {std::string{"a.example/"}, std::string{"a b"}, std::string{"-a"},
+                                 std::string{"A"}, longer}) {
     CHECK_FALSE(dataflux::find_aws_credentials({.region = bad}, machine));
   }
 }

@@ -162,6 +162,45 @@ TEST_CASE("aws_role: a refusal says what STS says and what to do", "[auth]") {
   CHECK(signature.failure().reason() == "SignatureDoesNotMatch");
 }
 
+TEST_CASE("aws_sources: no error shows a secret, whatever the service repeats", "[auth]") {
+  const std::string secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+  const std::string session = "FwoGZXIvYXdzEXAMPLE//////////wEaDEXAMPLE==";
+  test::scripted_environment machine;
+  machine.files["/token"] = session;
+  const auto url = http::parse_url("http://127.0.0.1/x").value();
+  const auto self = auth::make_static_keys(
+      {.kind = "k"}, {.id = "AKID", .secret = secret, .session_token = session});
+  const std::vector<dataflux::credentials_ptr> all{
+      auth::make_role_keys({.kind = "r"}, some_role(), self),
+      auth::make_web_identity_keys({.kind = "w"}, some_role(), "/token", machine),
+      auth::make_container_keys({.kind = "c"}, {.endpoint = url, .token = session}, machine)};
+  int heard = 0;
+  for (const auto& credentials : all) {
+    for (const std::string& echo : {secret, session, "you sent " + session + ", " + secret}) {
+      for (const std::string& body :
+           {echo, "<E><Error><Code>" + echo + "</Code></Error></E>",
+            "<E><Error><Code>AccessDenied</Code><Message>" + echo + "</Message></Error></E>",
+            R"({"AccessKeyId":"A","SecretAccessKey":")" + echo + R"(\u0000"})",
+            R"({"AccessKeyId":")" + echo + R"(","SecretAccessKey":"S","Expiration":"x"})",
+            "<R><AssumeRoleResult><Credentials><AccessKeyId>" + echo +
+                "</AccessKeyId></Credentials></AssumeRoleResult></R>"}) {
+        for (const int status : {200, 400, 403, 500}) {
+          run r(credentials);
+          while (std::holds_alternative<auth::http_step>(r.step)) r.go(test::reply(status, body));
+          if (!std::holds_alternative<error>(r.step)) continue;
+          ++heard;
+          const std::string text = std::get<error>(r.step).to_string();
+          INFO(text);
+          // The others have no secret key: to them it is a word as any other.
+          if (credentials == all.front()) CHECK(text.find(secret) == std::string::npos);
+          CHECK(text.find(session) == std::string::npos);
+        }
+      }
+    }
+  }
+  CHECK(heard > 150);
+}
+
 TEST_CASE("aws_role: three tries while STS is busy", "[auth]") {
   run r(role());
   r.go(test::reply(503, "")).go(silence());

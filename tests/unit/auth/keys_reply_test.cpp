@@ -49,6 +49,18 @@ TEST_CASE("read_keys: their life counts from the reply's Date, whatever this clo
   CHECK(keys->expires == test::some_time() + 3h);
 }
 
+TEST_CASE("read_keys: clocks and ends that cannot be meant overflow nothing", "[auth]") {
+  const auto end_at = [](const std::string& end, const std::string& served) {
+    const auth::answer_time when{test::some_time(), dataflux::parse_timestamp(served)};
+    return when.end(dataflux::parse_timestamp(end).value());
+  };
+  CHECK(end_at("1677-01-01T00:00:00Z", "2026-01-02T03:04:05Z") == system_time{});
+  CHECK(end_at("2262-12-01T00:00:00Z", "2026-01-02T03:04:05Z") == system_time::max());
+  for (const std::string served : {"1677-10-01T00:00:00Z", "2262-01-01T00:00:00Z"}) {
+    CHECK(end_at("2026-01-02T04:04:05Z", served) == test::some_time() + 1h);
+  }
+}
+
 TEST_CASE("read_keys: what is no key and no time is refused", "[auth]") {
   for (const std::string bad :
        {R"({})", R"([])", R"(7)", R"({"AccessKeyId":"A"})", R"({"SecretAccessKey":"S"})",

@@ -159,7 +159,7 @@ class instance_flow final : public keys_flow {
     }
     auto keys = read_keys(document->root(), {}, answer_time::of(reply, moment.now));
     if (!keys) return wrong(errc::internal, keys.error().message());
-    if (keys->expires == system_time::max() && !document->root().find("Expiration")) {
+    if (!document->root().find("Expiration").text()) {
       return wrong(errc::internal, "they have no end");
     }
     owner_.present_ = true;

@@ -25,9 +25,13 @@ DATAFLUX_INLINE answer_time answer_time::of(const http_reply& reply, system_time
 
 DATAFLUX_INLINE system_time answer_time::end(timestamp expires) const noexcept {
   const auto cut = [](auto time) { return std::chrono::floor<std::chrono::seconds>(time); };
-  // Beyond this no clock is far enough off, and the sum might overflow.
-  if (cut(expires) > cut(now) + std::chrono::years(20)) return system_time::max();
-  const auto local = served ? cut(now) - cut(*served) : std::chrono::seconds(0);
+  // Beyond these no clock is far enough off, and sums might overflow.
+  constexpr std::chrono::years far{20};
+  constexpr std::chrono::days farthest_clock{366};
+  if (cut(expires) > cut(now) + far) return system_time::max();
+  if (cut(expires) < cut(now) - far) return system_time{};
+  auto local = served ? cut(now) - cut(*served) : std::chrono::seconds(0);
+  if (local > farthest_clock || local < -farthest_clock) local = std::chrono::seconds(0);
   return system_time{cut(expires).time_since_epoch() + local};
 }
 
