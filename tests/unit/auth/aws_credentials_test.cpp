@@ -1,4 +1,4 @@
-#include <dataflux/auth/aws_credentials.hpp>
+#include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/token_flow.hpp>
 
 #include <support/catch.hpp>

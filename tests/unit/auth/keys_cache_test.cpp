@@ -1,4 +1,3 @@
-#include <dataflux/auth/aws_credentials.hpp>
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/aws_sources.hpp>
 #include <dataflux/auth/detail/service_account.hpp>

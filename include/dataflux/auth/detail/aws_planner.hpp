@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/auth/aws_credentials.hpp>
+#include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/aws_profiles.hpp>
 #include <dataflux/auth/detail/aws_sources.hpp>
 #include <dataflux/auth/detail/environment.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/auth/aws_credentials.hpp>
+#include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/aws_planner.hpp>
 #include <dataflux/auth/detail/command_line.hpp>
 #include <dataflux/auth/detail/keys_reply.hpp>
