@@ -274,6 +274,7 @@ int main(int argc, char** argv) {
   }
   if (asked.speaks_s3()) {
     asked.s3_options.least_part_size = asked.server.service.least_part_size;
+    asked.s3_options.key_lifetime = asked.server.service.token_lifetime;
     asked.server.service.s3 = asked.s3_options;
   }
   if (asked.speaks_s3() && !asked.server.data.empty()) {

@@ -270,7 +270,7 @@ exchange service::answer(call& asked, const http_request& request) {
   if (const auto* less = std::get_if<fault::keep_less>(&action)) asked.persist_limit = less->bytes;
   if (std::holds_alternative<fault::expire_tokens>(action)) {
     tokens_.revoke_all();
-    if (s3_) s3_->keys().revoke_sessions();
+    if (s3_) s3_->end_sessions();
   }
   asked.ignore_conditions = std::holds_alternative<fault::ignore_conditions>(action);
   if (const auto* skewed = std::get_if<fault::skew>(&action)) asked.skew = skewed->ahead;

@@ -41,6 +41,7 @@ void check_framing(const signed_request& who, const call& asked, const http_requ
 face::face(bucket_store& store, upload_store& open, const options& how)
     : how_(how),
       store_(store),
+      key_services_(keys_, how_),
       objects_(store, how_),
       uploads_(store, open, how_),
       lists_(store, how_),
@@ -143,7 +144,13 @@ http_reply face::carried_out(const call& asked, const http_request& request) {
   return reply;
 }
 
+void face::end_sessions() {
+  keys_.revoke_sessions();
+  key_services_.end_sessions();
+}
+
 http_reply face::answer(const call& asked, const http_request& request) {
+  if (key_services::gives(asked.verb)) return key_services_.answer(asked, request);
   http_reply reply;
   try {
     reply = carried_out(asked, request);

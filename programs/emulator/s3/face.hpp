@@ -5,6 +5,7 @@
 #include <emulator/route.hpp>
 #include <emulator/s3/access_keys.hpp>
 #include <emulator/s3/buckets.hpp>
+#include <emulator/s3/key_services.hpp>
 #include <emulator/s3/lists.hpp>
 #include <emulator/s3/objects.hpp>
 #include <emulator/s3/options.hpp>
@@ -24,6 +25,8 @@ class face {
   http_reply answer(const call& asked, const http_request& request);
 
   access_keys& keys() noexcept { return keys_; }
+  /// What ends with it: keys with a session token, and sessions of the metadata service.
+  void end_sessions();
 
  private:
   http_reply carried_out(const call& asked, const http_request& request);
@@ -37,6 +40,7 @@ class face {
   const options how_;
   bucket_store& store_;
   access_keys keys_{};
+  key_services key_services_;
   objects objects_;
   uploads uploads_;
   lists lists_;

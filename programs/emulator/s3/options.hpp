@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -22,6 +23,18 @@ struct options {
   /// What was completed is forgotten at once, as with MinIO and AIStore: the same again is 404.
   bool completes_once{false};
   std::uint64_t least_part_size{std::uint64_t{5} << 20U};
+
+  // Of what gives keys (key_services).
+  /// The longest life of what STS, an instance, a container and a login get.
+  std::chrono::seconds key_lifetime{3600};
+  bool metadata_v1{false};  ///< the metadata service answers without a session, too
+  std::string instance_role{"emulator-role"};
+  std::string pod_token{"emulator-pod-token"};
+  std::string web_identity_token{"emulator.web.identity"};
+  std::string external_id{};  ///< what AssumeRole must be given; empty: nothing
+  std::string login_token{"emulator-login-token"};
+  std::string login_client{"emulator-client"};
+  std::string refresh_token{"emulator-refresh-token"};
 };
 
 }  // namespace emulator::s3

@@ -1,3 +1,4 @@
+#include <emulator/s3/key_services.hpp>
 #include <emulator/s3/route.hpp>
 #include <emulator/verbs.hpp>
 
@@ -166,6 +167,10 @@ call route(const http_request& request, const options& how) {
   std::string_view rest = out.path.substr(1);
   out.bucket = bucket_of_host(request.header("Host"), how);
   if (out.bucket.empty()) {
+    if (const std::string_view verb = key_service_verb(request); !verb.empty()) {
+      out.verb = verb;
+      return out;
+    }
     const std::size_t slash = std::min(rest.find('/'), rest.size());
     out.bucket = percent_decode(rest.substr(0, slash));
     rest = rest.substr(std::min(slash + 1, rest.size()));

@@ -119,7 +119,7 @@ claim claim_of_query(const query_parameters& query, const http_request& request)
   return out;
 }
 
-void check_scope(const claim& said) {
+void check_scope(const claim& said, std::string_view service) {
   const auto refuse = [&said](const std::string& why) {
     return said.in_query ? malformed_query("Error parsing the X-Amz-Credential parameter; " + why)
                          : malformed_header(why);
@@ -128,9 +128,9 @@ void check_scope(const claim& said) {
     throw refuse("incorrect terminal \"" + said.credential.terminator +
                  "\". This endpoint uses \"aws4_request\".");
   }
-  if (said.credential.service != "s3") {
+  if (said.credential.service != service) {
     throw refuse("incorrect service \"" + said.credential.service +
-                 "\". This endpoint belongs to \"s3\".");
+                 "\". This endpoint belongs to \"" + std::string{service} + "\".");
   }
 }
 
@@ -231,7 +231,7 @@ service_error wrong_signature_of(const claim& said, const std::string& to_sign,
 
 signed_request check_signature(const call& asked, const http_request& request,
                                const access_keys& keys, const options& how,
-                               stored_object::time_point now) {
+                               stored_object::time_point now, std::string_view service) {
   signed_request out;
   const bool in_query = asked.query.has("X-Amz-Algorithm") || asked.query.has("X-Amz-Signature");
   const bool in_header = !request.header("Authorization").empty();
@@ -247,7 +247,7 @@ signed_request check_signature(const call& asked, const http_request& request,
     return out;
   }
   const claim said = in_query ? claim_of_query(asked.query, request) : claim_of_header(request);
-  check_scope(said);
+  check_scope(said, service);
   check_date(said, now);
   const access_key key = check_key(said, keys, now);
   check_covered(said, request);

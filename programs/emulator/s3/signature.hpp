@@ -28,7 +28,7 @@ struct signed_request {
 /// that was signed, as S3 does.
 signed_request check_signature(const call& asked, const http_request& request,
                                const access_keys& keys, const options& how,
-                               stored_object::time_point now);
+                               stored_object::time_point now, std::string_view service = "s3");
 
 /// The body as it is meant: compared with the digest that was signed, or freed from its chunks,
 /// whose signatures and trailer are checked. The headers of a trailer are added to `request`, which
