@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/access_token.hpp>
 #include <dataflux/auth/detail/aws_profiles.hpp>
 #include <dataflux/auth/detail/aws_sources.hpp>
 #include <dataflux/auth/detail/environment.hpp>
@@ -11,6 +11,11 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI {
+struct aws_options;
+struct aws_credentials;
+}  // namespace dataflux::inline DATAFLUX_ABI
 
 namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
