@@ -235,12 +235,21 @@ http_reply service::execute(const call& asked, const http_request& request) {
 }
 
 std::optional<service::early_exchange> service::early(const http_request& head) {
-  if (!faults_.active()) return std::nullopt;
+  // A gateway says where to go before a body is sent, to who asks.
+  const bool asks = ais_ && same_name(head.header("Expect"), "100-continue");
+  if (!faults_.active() && !asks) return std::nullopt;
   const call asked = routed(head);
   if (asked.verb == "control") return std::nullopt;
-  const auto rule = faults_.match(asked, true);
-  if (!rule) return std::nullopt;
-  early_exchange out{.request_bytes = *rule->request_bytes, .what = {}};
+  const auto rule = faults_.active() ? faults_.match(asked, true) : std::nullopt;
+  early_exchange out;
+  if (!rule) {
+    auto elsewhere = asks ? ais_->redirect(asked, head) : std::nullopt;
+    if (!elsewhere) return std::nullopt;
+    out.what.reply = std::move(*elsewhere);
+    traffic_.record(asked.verb, head, out.what.reply.status);
+    return out;
+  }
+  out.request_bytes = *rule->request_bytes;
   if (auto instead = reply_instead(rule->action, asked.form)) out.what.reply = std::move(*instead);
   inflict(rule->action, out.what);
   traffic_.record(asked.verb, head, sent_status(out.what));

@@ -35,8 +35,10 @@ def test_it_speaks_s3():
         assert refused.value.code == 403
         assert b"<Code>AccessDenied</Code>" in refused.value.read()
         service.add_bucket("elsewhere", region="eu-west-1")
-        with pytest.raises(ValueError, match="it speaks S3"):
+        with pytest.raises(ValueError, match="it speaks s3"):
             service.client()
+    with dataflux.emulator(service="ais") as service:
+        assert service.environment == {"AIS_ENDPOINT": service.endpoint}
     with pytest.raises(ValueError, match="^service: "):
         dataflux.emulator("of-s3", service="S3")
 

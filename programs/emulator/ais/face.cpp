@@ -128,6 +128,12 @@ http_reply face::get(const call& asked, const http_request& request, bool head) 
   return reply;
 }
 
+void face::remember(const stored_object& stored, const std::string& digest) {
+  const std::lock_guard lock{mutex_};
+  ++versions_[stored.bucket + "/" + stored.name];
+  digests_.insert_or_assign(stored.generation, digest);
+}
+
 http_reply face::put(const call& asked, const http_request& request) {
   if (!store_.location(asked.bucket)) {
     throw error(404, "ErrBckNotFound", "bucket \"" + asked.bucket + "\" does not exist");
@@ -148,11 +154,7 @@ http_reply face::put(const call& asked, const http_request& request) {
                   .data = request.body,
                   .s3_facts = std::make_shared<const s3::object_facts>(std::move(facts))},
                  {});
-  {
-    const std::lock_guard lock{mutex_};
-    ++versions_[asked.bucket + "/" + asked.object];
-    digests_.insert_or_assign(stored->generation, digest);
-  }
+  remember(*stored, digest);
   http_reply reply;
   describe(reply, *stored);
   return reply;
@@ -207,7 +209,9 @@ http_reply face::list(const call& asked, const http_request& request) const {
   return json_reply(out.take());
 }
 
-http_reply face::redirected(const call& asked, const http_request& request) {
+std::optional<http_reply> face::redirect(const call& asked, const http_request& request) {
+  const bool of_object = !asked.object.empty() || asked.verb == "objects.getBatch";
+  if (!of_object || asked.verb == "unknown" || is_redirected(asked)) return std::nullopt;
   const std::string to = redirect_of(request, stamp_.fetch_add(1, std::memory_order_relaxed));
   http_reply reply;
   const bool by_s3 = asked.form == error_form::s3;
@@ -235,7 +239,9 @@ http_reply face::in_s3_form(const call& asked, const http_request& request) {
   std::erase_if(reply.headers, tells_checksum);
   if (asked.verb == "objects.insert" && reply.status == 200) {
     const object_ptr stored = store_.newest(asked.bucket, asked.object);
-    const std::string etag = native_etag(digest_of(*stored));
+    const std::string digest = xxhash2(stored->data);
+    remember(*stored, digest);
+    const std::string etag = native_etag(digest);
     store_.change_facts(asked.bucket, asked.object, "null",
                         [&etag](s3::object_facts& facts) { facts.etag = etag; });
     std::erase_if(reply.headers, [](const header_line& h) { return same_name(h.name, "ETag"); });
@@ -263,10 +269,7 @@ http_reply face::native(const call& asked, const http_request& request) {
 }
 
 http_reply face::answer(const call& asked, const http_request& request) {
-  const bool of_object = !asked.object.empty() || asked.verb == "objects.getBatch";
-  if (of_object && asked.verb != "unknown" && !is_redirected(asked)) {
-    return redirected(asked, request);
-  }
+  if (auto elsewhere = redirect(asked, request)) return std::move(*elsewhere);
   try {
     if (asked.form == error_form::s3) return in_s3_form(asked, request);
     return native(asked, request);

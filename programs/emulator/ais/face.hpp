@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace emulator::ais {
@@ -20,14 +21,17 @@ class face {
  public:
   face(bucket_store& store, s3::face& inner) : store_(store), inner_(inner) {}
 
+  /// Where the gateway sends the call; empty optional: it is for the target, or of no object.
+  std::optional<http_reply> redirect(const call& asked, const http_request& request);
   /// Never throws service_error.
   http_reply answer(const call& asked, const http_request& request);
 
  private:
-  http_reply redirected(const call& asked, const http_request& request);
   http_reply native(const call& asked, const http_request& request);
   http_reply in_s3_form(const call& asked, const http_request& request);
   http_reply get(const call& asked, const http_request& request, bool head);
+  /// Counts the version that was stored, whose digest is known.
+  void remember(const stored_object& stored, const std::string& digest);
   http_reply put(const call& asked, const http_request& request);
   http_reply remove(const call& asked);
   http_reply list(const call& asked, const http_request& request) const;

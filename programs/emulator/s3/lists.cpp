@@ -45,6 +45,15 @@ void write_contents(xml_writer& out, const stored_object& object, const name_enc
            object.metadata.storage_class.empty() ? "STANDARD" : object.metadata.storage_class);
 }
 
+void write_restore_status(xml_writer& out, const stored_object& object) {
+  const auto& restored = facts_of(object).restored_until;
+  if (!restored) return;
+  out.open("RestoreStatus");
+  out.leaf("IsRestoreInProgress", "false");
+  out.leaf("RestoreExpiryDate", rfc3339(*restored));
+  out.close("RestoreStatus");
+}
+
 void write_prefixes(xml_writer& out, const std::vector<std::string>& prefixes,
                     const name_encoding& name) {
   for (const std::string& prefix : prefixes) {
@@ -202,13 +211,7 @@ http_reply lists::objects(const call& asked, const http_request& request) const 
     out.open("Contents");
     write_contents(out, *item, name);
     if (owner) write_owner(out, "Owner", how_);
-    const auto& restored = facts_of(*item).restored_until;
-    if (restored && wants_restore(request)) {
-      out.open("RestoreStatus");
-      out.leaf("IsRestoreInProgress", "false");
-      out.leaf("RestoreExpiryDate", rfc3339(*restored));
-      out.close("RestoreStatus");
-    }
+    if (wants_restore(request)) write_restore_status(out, *item);
     out.close("Contents");
   }
   write_prefixes(out, page.prefixes, name);

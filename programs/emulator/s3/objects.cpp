@@ -12,19 +12,10 @@
 namespace emulator::s3 {
 namespace {
 
-constexpr std::uint64_t most_in_one_piece = std::uint64_t{5} << 30U;
-
-/// One part of a multipart upload, by its place in the whole.
-struct placed_part {
-  range place{};
-  std::string checksum{};
-};
-
-placed_part part_at(const object_facts& facts, std::size_t number) {
-  placed_part out;
-  for (std::size_t i = 0; i + 1 < number; ++i) out.place.offset += facts.parts[i].size;
-  out.place.count = facts.parts[number - 1].size;
-  out.checksum = facts.parts[number - 1].checksum;
+/// Where a part of a multipart upload is in the whole.
+range place_of_part(const object_facts& facts, std::size_t number) {
+  range out{0, facts.parts[number - 1].size};
+  for (std::size_t i = 0; i + 1 < number; ++i) out.offset += facts.parts[i].size;
   return out;
 }
 
@@ -71,7 +62,7 @@ std::optional<range> range_of(const stored_object& object, const call& asked,
     throw refused;
   }
   if (facts.parts.empty()) return range{0, object.data.size()};
-  return part_at(facts, static_cast<std::size_t>(*number)).place;
+  return place_of_part(facts, static_cast<std::size_t>(*number));
 }
 
 void override_headers(http_reply& reply, const query_parameters& query) {
@@ -105,10 +96,6 @@ http_reply empty_reply(int status) {
   http_reply reply;
   reply.status = status;
   return reply;
-}
-
-void tell_version(http_reply& reply, const stored_object& stored) {
-  if (is_versioned(stored)) reply.set("x-amz-version-id", version_id_of(stored));
 }
 
 service_error locks_need_checksum() {
@@ -299,85 +286,6 @@ http_reply objects::remove_many(const call& asked, const http_request& request) 
     }
   }
   return out.reply("application/xml");
-}
-
-object_ptr source_of_copy(const bucket_store& store, const call& asked,
-                          const http_request& request) {
-  if (asked.bucket.empty() || asked.object.empty()) {
-    throw error(400, "InvalidArgument",
-                "Copy Source must mention the source bucket and key: sourcebucket/sourcekey");
-  }
-  object_ptr source = found_object(store, asked.bucket, asked.object, asked.item);
-  require_customer_key(facts_of(*source), customer_key_md5(request, "x-amz-copy-source-"));
-  if (is_archived(*source)) {
-    auto refused = archived(*source);
-    throw refused;
-  }
-  if (asked.ignore_conditions) return source;
-  try {
-    preconditions::of_s3(request, "x-amz-copy-source-").check_read(*source);
-  } catch (const service_error& refused) {
-    throw refused.status == 304 ? condition_not_met() : refused;
-  }
-  return source;
-}
-
-http_reply objects::copy(const call& asked, const http_request& request) const {
-  const bucket_settings settings = store_.facts(asked.to_bucket).settings;
-  check_key_name(asked.to_object);
-  const object_ptr source = source_of_copy(store_, asked, request);
-  if (source->data.size() > most_in_one_piece) {
-    throw error(400, "InvalidRequest",
-                "The specified copy source is larger than the maximum allowable size for a copy "
-                "source: 5368709120");
-  }
-  described_object said = described_by(request, settings);
-  const bool replaces = request.header("x-amz-metadata-directive") == "REPLACE";
-  const object_facts& from = facts_of(*source);
-  const bool changes = replaces || !request.header("x-amz-storage-class").empty() ||
-                       !said.facts.encrypted.kind.empty() || !asked.item.empty() ||
-                       !said.facts.encrypted.customer_key_md5.empty();
-  if (asked.bucket == asked.to_bucket && asked.object == asked.to_object && !changes) {
-    throw error(400, "InvalidRequest",
-                "This copy request is illegal because it is trying to copy an object to itself "
-                "without changing the object's metadata, storage class, website redirect location "
-                "or encryption attributes.");
-  }
-  if (!replaces) {
-    const std::string storage_class = said.metadata.storage_class;
-    said.metadata = source->metadata.copied();
-    said.metadata.storage_class = storage_class;
-  }
-  if (request.header("x-amz-tagging-directive") != "REPLACE") said.facts.tags = from.tags;
-  // The copy is one piece, whatever the source was made of.
-  const std::string_view wanted = request.header("x-amz-checksum-algorithm");
-  const checksum_name* name = wanted.empty() ? nullptr : find_checksum(wanted);
-  const auto algorithm = name != nullptr ? name->algorithm
-                         : from.sum      ? from.sum->algorithm
-                                         : checksum_algorithm::crc64nvme;
-  said.facts.sum =
-      checksum{.algorithm = algorithm, .value = checksum_value(algorithm, source->data)};
-  said.facts.etag = etag_of_bytes(source->data, said.facts.encrypted, how_);
-  const preconditions when = write_conditions(asked, request);
-  prepare_etag(store_, asked.to_bucket, asked.to_object, when);
-  const object_ptr stored =
-      store_.put(asked.to_bucket,
-                 {.name = asked.to_object,
-                  .metadata = std::move(said.metadata),
-                  .data = source->data,
-                  .s3_facts = std::make_shared<const object_facts>(std::move(said.facts))},
-                 when);
-  const checksum& sum = *facts_of(*stored).sum;
-  xml_writer out{"CopyObjectResult"};
-  out.leaf("LastModified", rfc3339(stored->created));
-  out.quoted_leaf("ETag", etag_of(*stored));
-  out.leaf("ChecksumType", text_of(sum.type));
-  out.leaf(name_of(sum.algorithm).element, sum.value);
-  http_reply reply = out.reply("application/xml");
-  tell_version(reply, *stored);
-  if (is_versioned(*source)) reply.set("x-amz-copy-source-version-id", version_id_of(*source));
-  set_encryption_headers(reply, facts_of(*stored).encrypted);
-  return reply;
 }
 
 http_reply objects::get_tags(const call& asked) const {

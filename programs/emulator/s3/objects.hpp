@@ -6,6 +6,8 @@
 #include <emulator/s3/object_headers.hpp>
 #include <emulator/s3/options.hpp>
 
+#include <cstdint>
+
 namespace emulator::s3 {
 
 /// S3's verbs on objects. Each throws service_error when it refuses. Thread safe.
@@ -31,6 +33,14 @@ class objects {
   bucket_store& store_;
   const options& how_;
 };
+
+/// Of a PUT and of a copy.
+constexpr std::uint64_t most_in_one_piece = std::uint64_t{5} << 30U;
+
+/// Tells the version of what was stored, where it has one of its own.
+inline void tell_version(http_reply& reply, const stored_object& stored) {
+  if (is_versioned(stored)) reply.set("x-amz-version-id", version_id_of(stored));
+}
 
 /// The version that is meant, empty for the current one. Throws NoSuchKey, NoSuchVersion and, for a
 /// marker, what says so.

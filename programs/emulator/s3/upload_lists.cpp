@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace emulator::s3 {
 namespace {
@@ -15,6 +17,48 @@ void write_upload_checksum(xml_writer& out, const upload_store::upload& upload) 
   if (!upload.s3_facts || !upload.s3_facts->sum) return;
   out.leaf("ChecksumAlgorithm", name_of(upload.s3_facts->sum->algorithm).text);
   out.leaf("ChecksumType", text_of(upload.s3_facts->sum->type));
+}
+
+struct upload_range {
+  std::string_view prefix{};
+  std::string_view delimiter{};
+  std::string_view key{};  ///< of the marker; empty: from the beginning
+  std::string_view id{};   ///< of the marker; empty: all of its key have been seen
+};
+struct upload_page {
+  std::vector<upload_store::upload> uploads{};
+  std::set<std::string> prefixes{};
+  bool more{false};
+};
+
+/// By key, then by their beginning.
+upload_page upload_page_of(std::vector<upload_store::upload> all, const upload_range& wanted,
+                           std::uint64_t most) {
+  std::ranges::sort(all, {}, [](const upload_store::upload& u) {
+    return std::tuple{u.key, u.initiated, u.id};
+  });
+  const auto mark = std::ranges::find_if(all, [&wanted](const upload_store::upload& u) {
+    return u.key == wanted.key && u.id == wanted.id;
+  });
+  upload_page out;
+  for (auto at = all.begin(); at != all.end(); ++at) {
+    const bool seen = mark != all.end() ? at <= mark : at->key <= wanted.key;
+    if (!at->key.starts_with(wanted.prefix) || (seen && !wanted.key.empty())) continue;
+    const std::size_t cut = wanted.delimiter.empty()
+                                ? std::string::npos
+                                : at->key.find(wanted.delimiter, wanted.prefix.size());
+    std::string folded;
+    if (cut != std::string::npos) folded = at->key.substr(0, cut + wanted.delimiter.size());
+    if (!folded.empty() && (out.prefixes.contains(folded) || folded <= wanted.key)) continue;
+    out.more = out.uploads.size() + out.prefixes.size() >= most;
+    if (out.more) break;
+    if (folded.empty()) {
+      out.uploads.push_back(*at);
+    } else {
+      out.prefixes.insert(std::move(folded));
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -64,45 +108,26 @@ http_reply uploads::list(const call& asked) const {
   const std::string delimiter{asked.query.get("delimiter")};
   const std::string_view key = asked.query.get("key-marker");
   const std::string_view id = key.empty() ? "" : asked.query.get("upload-id-marker");
-  auto all = open_.list(asked.bucket);
-  // By key, then by their beginning; ids count up, so that one of a page finds its place again.
-  std::ranges::sort(all, {}, [](const upload_store::upload& u) {
-    return std::tuple{u.key, u.initiated, u.id};
-  });
-  const auto mark = std::ranges::find_if(
-      all, [&](const upload_store::upload& u) { return u.key == key && u.id == id; });
-  std::vector<upload_store::upload> chosen;
-  std::set<std::string> prefixes;
-  bool more = false;
-  for (auto at = all.begin(); at != all.end(); ++at) {
-    const bool seen = mark != all.end() ? at <= mark : at->key <= key;
-    if (!at->key.starts_with(prefix) || (seen && !key.empty())) continue;
-    const std::size_t cut =
-        delimiter.empty() ? std::string::npos : at->key.find(delimiter, prefix.size());
-    const std::string folded =
-        cut == std::string::npos ? std::string{} : at->key.substr(0, cut + delimiter.size());
-    if (!folded.empty() && (prefixes.contains(folded) || folded <= key)) continue;
-    more = chosen.size() + prefixes.size() >= most;
-    if (more) break;
-    if (folded.empty()) chosen.push_back(*at);
-    if (!folded.empty()) prefixes.insert(folded);
-  }
+  const upload_page page =
+      upload_page_of(open_.list(asked.bucket),
+                     {.prefix = prefix, .delimiter = delimiter, .key = key, .id = id}, most);
   xml_writer out{"ListMultipartUploadsResult"};
   out.leaf("Bucket", asked.bucket);
   out.leaf("KeyMarker", name(key));
   out.leaf("UploadIdMarker", id);
-  if (more && most > 0) {
-    const std::string last_key = chosen.empty() ? std::string{} : chosen.back().key;
-    const std::string last_prefix = prefixes.empty() ? std::string{} : *prefixes.rbegin();
+  const bool more = page.more && most > 0;
+  if (more) {
+    const std::string last_key = page.uploads.empty() ? std::string{} : page.uploads.back().key;
+    const std::string last_prefix = page.prefixes.empty() ? std::string{} : *page.prefixes.rbegin();
     out.leaf("NextKeyMarker", name(std::max(last_key, last_prefix)));
-    if (last_key >= last_prefix) out.leaf("NextUploadIdMarker", chosen.back().id);
+    if (last_key >= last_prefix) out.leaf("NextUploadIdMarker", page.uploads.back().id);
   }
   out.leaf("MaxUploads", static_cast<std::int64_t>(most));
   if (!prefix.empty()) out.leaf("Prefix", name(prefix));
   if (!delimiter.empty()) out.leaf("Delimiter", name(delimiter));
   name.tell(out);
-  out.leaf("IsTruncated", more && most > 0 ? "true" : "false");
-  for (const auto& upload : chosen) {
+  out.leaf("IsTruncated", more ? "true" : "false");
+  for (const auto& upload : page.uploads) {
     out.open("Upload");
     out.leaf("Key", name(upload.key));
     out.leaf("UploadId", upload.id);
@@ -113,7 +138,7 @@ http_reply uploads::list(const call& asked) const {
     out.leaf("Initiated", rfc3339(upload.initiated));
     out.close("Upload");
   }
-  for (const std::string& each : prefixes) {
+  for (const std::string& each : page.prefixes) {
     out.open("CommonPrefixes");
     out.leaf("Prefix", name(each));
     out.close("CommonPrefixes");

@@ -140,24 +140,24 @@ checksum whole_checksum(const upload_store::upload& upload, const content& data,
   return out;
 }
 
-http_reply result_of(const stored_object& object, const http_request& request) {
-  const object_facts& facts = facts_of(object);
+}  // namespace
+
+http_reply uploads::result_of(const completed& what, const http_request& request) {
+  const object_facts& facts = *what.facts;
   xml_writer out{"CompleteMultipartUploadResult"};
-  out.leaf("Location", request.base() + "/" + object.bucket + "/" + percent_encode(object.name));
-  out.leaf("Bucket", object.bucket);
-  out.leaf("Key", object.name);
+  out.leaf("Location", request.base() + "/" + what.bucket + "/" + percent_encode(what.key));
+  out.leaf("Bucket", what.bucket);
+  out.leaf("Key", what.key);
   out.quoted_leaf("ETag", facts.etag);
   if (facts.sum) {
     out.leaf(name_of(facts.sum->algorithm).element, facts.sum->value);
     out.leaf("ChecksumType", text_of(facts.sum->type));
   }
   http_reply reply = out.reply("application/xml");
-  if (facts.versioned) reply.set("x-amz-version-id", version_id_of(object));
+  if (facts.versioned) reply.set("x-amz-version-id", what.version);
   set_encryption_headers(reply, facts.encrypted);
   return reply;
 }
-
-}  // namespace
 
 http_reply uploads::initiate(const call& asked, const http_request& request) const {
   const bucket_settings settings = store_.facts(asked.bucket).settings;
@@ -260,13 +260,11 @@ http_reply uploads::copy_part(const call& asked, const http_request& request) co
   return reply;
 }
 
-object_ptr uploads::completed_before(const call& asked, std::string_view id) const {
-  for (const completed& each : completed_) {
-    if (each.id == id && each.bucket == asked.bucket && each.key == asked.object) {
-      return each.object;
-    }
-  }
-  return nullptr;
+const uploads::completed* uploads::completed_before(const call& asked, std::string_view id) const {
+  const auto at = std::ranges::find_if(completed_, [&](const completed& each) {
+    return each.id == id && each.bucket == asked.bucket && each.key == asked.object;
+  });
+  return at == completed_.end() ? nullptr : &*at;
 }
 
 object_ptr uploads::store_whole(const upload_store::upload& upload, const call& asked,
@@ -303,15 +301,20 @@ http_reply uploads::complete(const call& asked, const http_request& request) {
   const std::string id = upload_id_of(asked);
   const auto listed = parse_complete(request.body.to_string());
   const std::lock_guard lock{completing_};
-  if (const object_ptr before = completed_before(asked, id)) return result_of(*before, request);
+  if (const completed* before = completed_before(asked, id)) return result_of(*before, request);
   const auto upload = open_.chosen(asked.bucket, asked.object, id, listed, how_.least_part_size);
   check_listed(upload, listed);
   const object_ptr stored = store_whole(upload, asked, request);
   open_.abort(asked.bucket, asked.object, id);
-  if (how_.completes_once) return result_of(*stored, request);
-  completed_.push_back({id, asked.bucket, asked.object, stored});
+  completed_.push_back({.id = id,
+                        .bucket = asked.bucket,
+                        .key = asked.object,
+                        .version = version_id_of(*stored),
+                        .facts = stored->s3_facts});
+  http_reply reply = result_of(completed_.back(), request);
+  if (how_.completes_once) completed_.pop_back();
   if (completed_.size() > completed_kept) completed_.pop_front();
-  return result_of(*stored, request);
+  return reply;
 }
 
 http_reply uploads::abort(const call& asked) const {

@@ -8,6 +8,7 @@
 #include <emulator/upload_store.hpp>
 
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -29,17 +30,20 @@ class uploads {
   http_reply list(const call& asked) const;
 
  private:
+  /// What an upload became, without its bytes, which may be gone since.
   struct completed {
     std::string id{};
     std::string bucket{};
     std::string key{};
-    object_ptr object{};
+    std::string version{};
+    std::shared_ptr<const object_facts> facts{};
   };
+  static http_reply result_of(const completed& what, const http_request& request);
   upload_store::part checked_part(const upload_store::upload& to, const http_request& request,
                                   content data) const;
   object_ptr store_whole(const upload_store::upload& upload, const call& asked,
                          const http_request& request) const;
-  object_ptr completed_before(const call& asked, std::string_view id) const;
+  const completed* completed_before(const call& asked, std::string_view id) const;
 
   bucket_store& store_;
   upload_store& open_;

@@ -1,4 +1,4 @@
-"""A Google Cloud Storage or an Amazon S3 on this machine, for tests."""
+"""A Google Cloud Storage or an S3 on this machine, for tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from ._aio import AsyncClient
     from ._client import Client
 
-_ADDRESSES = {"gcs": "STORAGE_EMULATOR_HOST", "s3": "AWS_ENDPOINT_URL_S3"}  # what its last line begins with
+_ADDRESSES = {"gcs": "STORAGE_EMULATOR_HOST", "s3": "AWS_ENDPOINT_URL_S3",  # what its last line begins with
+              "ais": "AIS_ENDPOINT"}
 _REFUSED = {2, *range(100, 126)}  # how the program ends where it refuses a bucket's name, or an option
 
 
@@ -29,7 +30,8 @@ class Emulator:
 
     Arguments:
         buckets: that are there at the beginning; more by add_bucket().
-        service: "gcs", or "s3": for clients of S3, by `environment`, which has its keys and region.
+        service: "gcs"; "s3" for clients of S3, by `environment`, which has its keys and region; or "ais", an
+            AIStore of one gateway and one target.
         seed: a folder whose files become objects of the first bucket.
         rtt: seconds that a round trip takes; 0 = none.
         log: how many of the last requests log() gives.
@@ -46,7 +48,7 @@ class Emulator:
 
         self._process = None
         if service not in _ADDRESSES:
-            raise ValueError(f'service: "gcs" or "s3" is needed, and not {service!r}')
+            raise ValueError(f'service: "gcs", "s3" or "ais" is needed, and not {service!r}')
         self._owner = os.getpid()
         for name in buckets:
             _check_text(name, "buckets")
@@ -104,7 +106,7 @@ class Emulator:
 
     def _check_service(self):
         if self._service != "gcs":
-            raise ValueError("it speaks S3: give its `environment` to a client of S3")
+            raise ValueError(f"it speaks {self._service}: give its `environment` to a client of that")
 
     def add_bucket(self, name: str, **settings: bool | str) -> None:
         """Makes a bucket, or changes the settings of one: readOnly, noDelete, requesterPays,

@@ -42,6 +42,7 @@ class aistore {
     const std::string target = "/v1/objects/bucket/" + name;
     return ask({.target = target, .headers = std::move(headers)});
   }
+  emulator::service& service() { return service_; }
   http_reply batch(const std::string& document) {
     return ask({.target = "/v1/ml/moss/bucket?provider=ais", .body = document});
   }
@@ -118,6 +119,22 @@ TEST_CASE("ais: object calls are redirected, with the name decoded in part", "[e
   const auto by_s3 = s.once({.target = "/s3/bucket/k"});
   CHECK(outcome(by_s3) == "307 TemporaryRedirect");
   CHECK(element_of(by_s3, "Endpoint").starts_with("http://127.0.0.1:1/s3/bucket/k?pid="));
+}
+
+TEST_CASE("ais: who asks before a body is redirected without one", "[emulator]") {
+  aistore s;
+  emulator::http_request head;
+  head.method = "PUT";
+  head.target = "/v1/objects/bucket/k";
+  head.headers = {{"Host", "127.0.0.1:1"}};
+  CHECK_FALSE(s.service().early(head).has_value());
+  head.headers.push_back({"Expect", "100-continue"});
+  const auto early = s.service().early(head);
+  REQUIRE(early.has_value());
+  CHECK(early->request_bytes == 0);
+  CHECK(early->what.reply.status == 307);
+  head.target = "/v1/objects/bucket/k?pid=p";
+  CHECK_FALSE(s.service().early(head).has_value());
 }
 
 TEST_CASE("ais: native reads, writes and removals", "[emulator]") {

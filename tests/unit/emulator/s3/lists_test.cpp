@@ -10,7 +10,6 @@ using names = std::vector<std::string>;
 
 namespace {
 
-/// With these objects, each as long as its number.
 s3_service& filled() {
   static s3_service s;
   static const bool done = [] {
