@@ -11,5 +11,6 @@
 #include <dataflux/codec/impl/secrets.ipp>
 #include <dataflux/codec/impl/timestamp.ipp>
 #include <dataflux/codec/impl/utf8.ipp>
+#include <dataflux/codec/impl/whole_checksum.ipp>
 #include <dataflux/codec/impl/xml.ipp>
 #include <dataflux/codec/impl/zstd_decoder.ipp>
