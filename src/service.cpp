@@ -7,5 +7,7 @@
 #include <dataflux/service/impl/looking_call.ipp>
 #include <dataflux/service/impl/pace_line.ipp>
 #include <dataflux/service/impl/printable_text.ipp>
+#include <dataflux/service/impl/ranged_reply.ipp>
 #include <dataflux/service/impl/read_call.ipp>
 #include <dataflux/service/impl/reply_facts.ipp>
+#include <dataflux/service/impl/reply_words.ipp>

@@ -5,6 +5,7 @@
 #include <dataflux/gcs/detail/verb.hpp>
 #include <dataflux/service/detail/printable_text.hpp>
 #include <dataflux/service/detail/reply_facts.hpp>
+#include <dataflux/service/detail/reply_words.hpp>
 
 #include <span>
 #include <string>
@@ -51,9 +52,7 @@ error cut_or_garbled();
 /// "this does not look like Google Cloud Storage: WHAT; check the endpoint and any proxy".
 std::string not_the_service(std::string_view what);
 
-/// True if the body is a web page: something that is not the service has answered, or the service's
-/// front end in an outage.
-bool is_web_page(const service::reply_facts& facts, bytes_view body) noexcept;
+using service::is_web_page;
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs
 

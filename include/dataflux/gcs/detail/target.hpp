@@ -2,26 +2,20 @@
 
 #include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
+#include <dataflux/service/detail/query_writer.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
 #include <array>
-#include <charconv>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 /// Writes a request's target in place, without temporaries.
 namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
+using service::append_number;
+
 /// What `maxResults` may be at most.
 inline constexpr std::uint32_t greatest_page = 1000;
-
-template <class Integer>
-void append_number(std::string& out, Integer value) {
-  char digits[20];  // holds every 64-bit number, sign included
-  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  out.append(digits, static_cast<std::size_t>(end - digits));
-}
 
 /// Sets every member of `out` but the target's and the headers' content.
 inline void begin(const call_context& context, http::method method, http::request& out) {
@@ -34,9 +28,9 @@ inline void begin(const call_context& context, http::method method, http::reques
 }
 
 /// Writes one target from left to right: path, then query.
-class target_writer {
+class target_writer : public service::query_writer<target_writer> {
  public:
-  explicit target_writer(http::request& out) noexcept : out_(out.target) {}
+  using query_writer::query_writer;
 
   /// "{base}{bucket}/o/{object}"; without an object "{base}{bucket}/o". The name is one segment:
   /// its '/' are encoded (protocol.md 0.1).
@@ -77,27 +71,6 @@ class target_writer {
     return *this;
   }
 
-  /// A piece of query that is encoded already.
-  target_writer& raw(std::string_view encoded) {
-    out_.push_back(mark_);
-    mark_ = '&';
-    out_.append(encoded);
-    return *this;
-  }
-  target_writer& text(std::string_view key, std::string_view value) {
-    raw(key).out_.push_back('=');
-    codec::append_percent(out_, value);
-    return *this;
-  }
-  /// Left out when empty.
-  target_writer& optional_text(std::string_view key, std::string_view value) {
-    return value.empty() ? *this : text(key, value);
-  }
-  target_writer& number(std::string_view key, std::int64_t value) {
-    raw(key).out_.push_back('=');
-    append_number(out_, value);
-    return *this;
-  }
   /// 0 = the live one, which is what the service takes when the parameter is missing.
   target_writer& generation(std::int64_t value) {
     return value == 0 ? *this : number("generation", value);
@@ -119,9 +92,6 @@ class target_writer {
     if (c.if_metageneration_not_match) number(keys[3], *c.if_metageneration_not_match);
     return *this;
   }
-
-  std::string& out_;
-  char mark_{'?'};
 };
 
 /// Who pays, in the JSON API's form; closes the target.

@@ -5,6 +5,7 @@
 #include <dataflux/codec/detail/xml.hpp>
 #include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/http/detail/retry.hpp>
+#include <dataflux/service/detail/reply_words.hpp>
 #include <dataflux/service/detail/text.hpp>
 
 #include <algorithm>
@@ -15,20 +16,8 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
-/// What a body says, whatever its form.
-struct service_words {
-  std::string reason{};   ///< for machines, verbatim
-  std::string message{};  ///< for a person, not cleaned yet
-  int status{0};          ///< an envelope's code
-  bool xml{false};
-  bool web_page{false};
-};
-
-inline service_words words_of_text(std::string_view text) {
-  service_words words;
-  words.message = text;
-  return words;
-}
+using service::contains;
+using service_words = service::reply_words;
 
 /// The JSON envelope and its relatives. `depth` bounds envelopes within envelopes, which test
 /// servers make (protocol.md 6.3).
@@ -57,51 +46,6 @@ inline std::optional<service_words> words_of_json(bytes_view body, int depth) {
     }
   }
   return words;
-}
-
-inline std::optional<service_words> words_of_xml(bytes_view body) {
-  auto found = codec::parse_xml_error(body);
-  if (!found) return std::nullopt;
-  service_words words{std::move(found->code), std::move(found->message), 0, true};
-  if (!found->details.empty() && found->details != words.message) {
-    words.message.append(words.message.empty() ? "" : ": ").append(found->details);
-  }
-  return words;
-}
-
-/// Of a page only the title is worth reading.
-inline service_words words_of_page(std::string_view page) {
-  service_words words;
-  words.web_page = true;
-  constexpr std::string_view open{"<title>"};
-  const std::size_t start = service::find_ignoring_case(page, open);
-  if (start != std::string_view::npos) {
-    const std::string_view title = page.substr(start + open.size());
-    const std::size_t end = service::find_ignoring_case(title, "</title>");
-    if (end != std::string_view::npos) words.message = service::trim(title.substr(0, end));
-  }
-  return words;
-}
-
-inline service_words read_words(const service::reply_facts& facts, bytes_view body) {
-  const std::string_view text = service::trim(as_text(body));
-  if (text.empty()) return {};
-  if (!facts.content_encoding.empty() &&
-      !http::equals_ignoring_case(facts.content_encoding, "identity")) {
-    return words_of_text("the reply's text is compressed (" + facts.content_encoding + ")");
-  }
-  if (is_web_page(facts, body)) return words_of_page(text);
-  if (text.front() == '{') {
-    if (auto words = words_of_json(as_bytes(text), 2)) return *std::move(words);
-  }
-  if (text.front() == '<') {
-    if (auto words = words_of_xml(as_bytes(text))) return *std::move(words);
-  }
-  return words_of_text(text);
-}
-
-inline bool contains(std::string_view text, std::string_view part) noexcept {
-  return service::find_ignoring_case(text, part) != std::string_view::npos;
 }
 
 /// The code that an XML reason stands for; errc::ok when it tells nothing.
@@ -329,42 +273,25 @@ DATAFLUX_INLINE result<void> check_document(const service::whole_reply& reply,
   return error{errc::internal, not_the_service(std::string{reply.facts.stranger} + " answered")};
 }
 
-DATAFLUX_INLINE bool is_web_page(const service::reply_facts& facts, bytes_view body) noexcept {
-  const std::string_view text = service::trim(as_text(body));
-  if (service::starts_with_ignoring_case(text, "<!doctype html") ||
-      service::starts_with_ignoring_case(text, "<html")) {
-    return true;
-  }
-  // The service sends plain-text errors as text/html, too: the type alone says nothing.
-  return service::starts_with_ignoring_case(facts.content_type, "text/html") &&
-         text.starts_with('<') && !text.starts_with("<?xml") && !text.starts_with("<Error");
-}
-
 DATAFLUX_INLINE error parse_error(const service::call_identity& call,
                                   const service::reply_facts& facts, bytes_view body,
                                   std::span<const std::string_view> secrets) {
-  service_words words = read_words(facts, body);
+  service_words words =
+      service::read_words(facts, body, [](bytes_view json) { return words_of_json(json, 2); });
+  // Nothing of what follows may show a secret.
   words.message = codec::without_secrets(std::move(words.message), secrets);
   words.reason = codec::without_secrets(std::move(words.reason), secrets);
-  const std::string request_id = codec::without_secrets(facts.request_id, secrets);
   const errc code = gcs::decide_code(call, facts, words);
-  std::string message = service::printable_text(words.message);
-  if (message.empty()) message = "HTTP " + std::to_string(facts.status) + " without a word";
   const service::call_identity about = find_missing(call, code, words);
-  const std::string advice = gcs::advice(about, facts, code, words);
-  if (!advice.empty()) message.append(" (").append(advice).append(")");
-
-  error e{code, std::move(message)};
-  e.with_http_status(facts.status).with_verb(about.verb).with_bucket(about.bucket);
-  e.with_object(about.object).with_generation(about.generation);
-  e.with_reason(service::printable_text(words.reason, 200));
-  e.with_request_id(service::printable_text(request_id, 200));
   const bool between = !about.source_bucket.empty() && about.source_bucket != about.bucket;
-  e.with_bucket_missing(code == errc::not_found && !about.session && !about.bucket.empty() &&
-                        !between && is_missing_bucket(about, words));
-  e.with_retryable(may_succeed_later(facts, words.reason, code))
-      .with_retry_after(facts.retry_after);
-  return e;
+  const service::failure_facts what{.code = code,
+                                    .about = about,
+                                    .advice = gcs::advice(about, facts, code, words),
+                                    .bucket_missing = code == errc::not_found && !about.session &&
+                                                      !about.bucket.empty() && !between &&
+                                                      is_missing_bucket(about, words),
+                                    .retryable = may_succeed_later(facts, words.reason, code)};
+  return service::make_error(what, facts, std::move(words), secrets);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

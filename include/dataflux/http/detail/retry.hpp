@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 /// When a failed attempt is made again, and after how long: decisions only. No clock, no random
@@ -39,6 +40,8 @@ struct attempt_outcome {
   bool mendable{false};
   /// The service's reason; a view for the duration of the call.
   std::string_view reason{};
+  /// What the service means by status and reason, where it is not what classify() says.
+  std::optional<reply_class> meaning{};
   /// The Retry-After field, 0 when there was none.
   duration retry_after{0};
 };

@@ -126,7 +126,8 @@ DATAFLUX_INLINE retry_decision decide(const retry_policy& policy, retry_state& s
   ++state.attempts;
   const bool broke_off = outcome.failure != transport_failure::none;
   const reply_class kind =
-      broke_off ? reply_class::transient : classify(outcome.http_status, outcome.reason);
+      broke_off ? reply_class::transient
+                : outcome.meaning.value_or(classify(outcome.http_status, outcome.reason));
   switch (kind) {
     case reply_class::final:
     case reply_class::unauthenticated:

@@ -145,6 +145,7 @@ class call : public http::exchange {
   void settle(error e);
   bool sent_damaged(error& e);
   bool may_be_mended(const error& e);
+  bool is_elsewhere();
   void decide(const http::attempt_outcome& outcome, const error& e);
   error untried(error e, http::stop_reason reason) const;
   void fail_or_investigate(error e);
@@ -165,6 +166,7 @@ class call : public http::exchange {
   int status_{0};                 ///< of the attempt's reply, 0 until there is one
   int refusals_{0};
   int damaged_{0};
+  bool moved_{false};              ///< to where the service says that the bucket is
   bool signed_{false};             ///< the attempt, with `credential_`
   std::uint64_t counted_sent_{0};  ///< of the attempt, in the client's totals already
   std::uint64_t counted_received_{0};

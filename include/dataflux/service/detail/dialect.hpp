@@ -5,6 +5,7 @@
 #include <dataflux/error.hpp>
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/http/detail/message.hpp>
+#include <dataflux/http/detail/retry.hpp>
 #include <dataflux/service/detail/reply_facts.hpp>
 #include <dataflux/service/detail/verb.hpp>
 #include <dataflux/store/object_metadata.hpp>
@@ -59,6 +60,18 @@ class dialect {
   /// service repeats them; `body` may be a prefix of what was sent.
   virtual error parse_error(const call_identity& call, const reply_facts& facts, bytes_view body,
                             std::span<const std::string_view> secrets) const = 0;
+  /// What the service means by a status and its reason for a repetition.
+  virtual http::reply_class classify(int http_status, std::string_view reason) const {
+    return http::classify(http_status, reason);
+  }
+  /// Where the bucket is, for a signature that depends on that; empty = it does not.
+  virtual std::string region_of(std::string_view /*bucket*/) const { return {}; }
+  /// A reply that is no success says that the bucket is elsewhere. True: the dialect has noted it,
+  /// and another attempt goes there. Once for each call.
+  virtual bool moved(const call_identity& /*call*/, const reply_facts& /*facts*/,
+                     bytes_view /*body*/) const {
+    return false;
+  }
   /// "this does not look like ...: WHAT; check the endpoint and any proxy".
   virtual std::string not_the_service(std::string_view what) const = 0;
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::service {
@@ -27,6 +28,8 @@ class reading_call : public call, private byte_sink {
 
   /// Which bytes the reply has, held against cursor().
   virtual result<read_head> parse_head(const http::reply_head& head) const = 0;
+  /// What the service does not have, beyond validate().
+  virtual result<void> check() const { return {}; }
 
   const read_request& asked() const noexcept { return request_; }
   const read_cursor& cursor() const noexcept { return cursor_; }
@@ -62,6 +65,8 @@ class reading_call : public call, private byte_sink {
   std::uint64_t expected_{0};  ///< byte_range::to_end when the reply does not know either
   std::uint64_t received_{0};
   std::uint32_t crc_{0};
+  std::optional<codec::checksum_run> other_{};  ///< of a whole object without a CRC32C
+  std::string etag_{};                          ///< of the first reply
   std::byte* borrowed_{nullptr};
   bool begun_{false};
   bool mismatched_{false};
@@ -93,7 +98,15 @@ class read_call final : public reading_call {
     Verb::build(static_cast<const Dialect&>(*core().dialect).context(), asked(), cursor(), request);
   }
   result<read_head> parse_head(const http::reply_head& head) const override {
-    return Verb::parse_head(cursor(), head);
+    if constexpr (requires { Verb::parse_head(asked(), cursor(), head); }) {
+      return Verb::parse_head(asked(), cursor(), head);
+    } else {
+      return Verb::parse_head(cursor(), head);
+    }
+  }
+  result<void> check() const override {
+    if constexpr (requires { Verb::check(asked()); }) return Verb::check(asked());
+    return {};
   }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/codec/detail/whole_checksum.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -17,11 +18,13 @@ struct read_cursor {
   /// generation is the first reply's, and the conditions, which that reply has satisfied, are left
   /// out: a change of metadata in between must not break a read whose bytes are pinned.
   bool resumed{false};
+  /// Of the first reply, where its head had one: see read_head::etag. Borrowed from the call.
+  std::string_view etag{};
 
   /// The cursor behind `length` bytes received from `offset` on, up to (not including) `end`.
   static read_cursor resume(std::uint64_t offset, std::uint64_t end,
                             std::int64_t generation) noexcept {
-    return {byte_range::span(offset, end - offset), generation, true};
+    return {byte_range::span(offset, end - offset), generation, true, {}};
   }
 };
 
@@ -46,8 +49,12 @@ struct read_head {
   bool transcoded{false};
   /// The body is not the object's: a text that says that the range is empty. Nothing is to come.
   bool discard_body{false};
+  /// Of the whole object; compared where there is no crc32c.
+  std::optional<codec::whole_checksum> other{};
   /// Borrowed from the reply's head.
   std::string_view content_type{};
+  /// What a continuation names its object by, besides the generation. Borrowed likewise.
+  std::string_view etag{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::service

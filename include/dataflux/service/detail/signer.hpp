@@ -40,6 +40,8 @@ struct outgoing {
   /// The body's SHA-256 in hexadecimal, where the verb has one. Empty: nobody has made one, and
   /// the signer makes it of request.body, or signs without it.
   std::string_view body_digest{};
+  /// Where the bucket is: see dialect::region_of().
+  std::string_view region{};
 };
 
 /// An attempt that the service did not carry out, 4xx.

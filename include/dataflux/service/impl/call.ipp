@@ -44,7 +44,7 @@ DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
   executor = nullptr;
   phase_ = phase::idle;
   stopped_.store(false, std::memory_order_relaxed);
-  accepted_ = admitted_to_line_ = false;
+  accepted_ = admitted_to_line_ = moved_ = false;
   status_ = 0;
   retry_ = {};
   first_sent_ = never;
@@ -188,7 +188,8 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
   signed_ = core_->dialect->trusts(request);
   if (signed_) {
     signed_at_ = executor->now();
-    auto good = core_->signer->sign({request, body_digest()}, credential_);
+    const std::string region = core_->dialect->region_of(identity().bucket);
+    auto good = core_->signer->sign({request, body_digest(), region}, credential_);
     if (!good) {
       end_turn(http::pace_outcome::not_rejected);
       return finish(std::move(good).error());

@@ -87,8 +87,8 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
                             .with_http_status(status_)
                       : how.parse_error(identity(), facts_, body_.bytes(), secrets());
   keep_secret(e);
-  const bool rejected =
-      !broke_off && http::classify(status_, e.reason()) == http::reply_class::throttled;
+  const auto meaning = broke_off ? http::reply_class::transient : how.classify(status_, e.reason());
+  const bool rejected = meaning == http::reply_class::throttled;
   // Any other 503 is trouble of one machine and says nothing about how much may be asked.
   if (rejected) ++refusals_;
   end_turn(rejected ? http::pace_outcome::rejected : http::pace_outcome::not_rejected);
@@ -103,10 +103,20 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
           .failure = report.failure,
           .request_sent = sent,
           .nobody = broke_off && !sent && !core_->answered(),
-          .mendable = !broke_off && may_be_mended(e),
+          .mendable = !broke_off && (is_elsewhere() || may_be_mended(e)),
           .reason = e.reason(),
+          .meaning = meaning,
           .retry_after = broke_off ? duration::zero() : duration(facts_.retry_after)},
          e);
+}
+
+/// Says so once: a service that sends a call around gets no further. It is another matter than a
+/// refused signature, which may follow.
+DATAFLUX_INLINE bool call::is_elsewhere() {
+  if (moved_ || !core_->dialect->moved(identity(), facts_, body_.bytes())) return false;
+  moved_ = true;
+  retry_.signed_again = false;
+  return true;
 }
 
 /// By another signature. A second refusal in a row is believed.

@@ -24,13 +24,19 @@ DATAFLUX_INLINE void reading_call::begin(const read_request& what, byte_sink& si
   request_ = what;
   sink_ = &sink;
   done_ = std::move(done);
-  cursor_ = {what.range, what.generation, false};
+  cursor_ = {what.range, what.generation, false, {}};
+  etag_.clear();
+  other_.reset();
   first_offset_ = expected_ = received_ = 0;
   crc_ = 0;
   begun_ = mismatched_ = false;
   summary_ = {};
   std::optional<error> bad;
-  if (auto valid = validate(request_); !valid) bad = std::move(valid).error();
+  if (auto valid = validate(request_); !valid) {
+    bad = std::move(valid).error();
+  } else if (auto known = check(); !known) {
+    bad = std::move(known).error();
+  }
   launch(request_.limits, std::move(bad));
 }
 
@@ -73,6 +79,9 @@ DATAFLUX_INLINE result<void> reading_call::begin_body(const read_head& head) {
   summary_.object_size = head.object_size;
   summary_.object_crc32c = head.crc32c;
   summary_.decoded = head.transcoded;
+  etag_ = head.etag;
+  other_.reset();
+  if (!head.crc32c && head.other && !head.partial) other_.emplace(*head.other);
   return {};
 }
 
@@ -99,6 +108,7 @@ DATAFLUX_INLINE bytes_span reading_call::prepare(std::size_t wanted) {
 
 DATAFLUX_INLINE result<void> reading_call::commit(std::size_t count) {
   crc_ = crc32c_extend(crc_, {borrowed_, count});
+  if (other_) other_->extend({borrowed_, count});
   received_ += count;
   auto committed = sink_->commit(count);
   if (!committed) return refuse(committed.error());
@@ -116,14 +126,15 @@ DATAFLUX_INLINE result<call::progress> reading_call::take_reply() {
         .with_retryable(true);
   }
   const bool whole = first_offset_ == 0 && received_ == summary_.object_size && !summary_.decoded;
-  if (!whole || !summary_.object_crc32c) return progress::done;
-  if (crc_ == *summary_.object_crc32c) {
+  if (!whole || !(summary_.object_crc32c || other_)) return progress::done;
+  if (summary_.object_crc32c ? crc_ == *summary_.object_crc32c : other_->good()) {
     summary_.verified = true;
     return progress::done;
   }
   // Once more from the start: the damage may have happened on the way.
   const bool again = !std::exchange(mismatched_, true);
-  return error(errc::data_loss, "the bytes received do not match the object's CRC32C")
+  return error(errc::data_loss, "the bytes received do not match the object's " +
+                                    std::string(other_ ? other_->name() : "CRC32C"))
       .with_generation(summary_.generation)
       .with_retryable(again);
 }
@@ -137,12 +148,13 @@ DATAFLUX_INLINE result<void> reading_call::prepare_retry() {
   if (complete || summary_.generation == 0 || summary_.decoded) return start_over();
   cursor_ = read_cursor::resume(first_offset_ + received_, first_offset_ + expected_,
                                 summary_.generation);
+  cursor_.etag = etag_;
   return {};
 }
 
 DATAFLUX_INLINE result<void> reading_call::start_over() {
   if (auto rewound = sink_->rewind(0); !rewound) return rewound;
-  cursor_ = {request_.range, summary_.generation, false};
+  cursor_ = {request_.range, summary_.generation, false, etag_};
   received_ = 0;
   crc_ = 0;
   begun_ = false;
