@@ -36,6 +36,21 @@ TEST_CASE("percent: only the unreserved set stays", "[codec]") {
   }
 }
 
+TEST_CASE("percent: a path keeps its slashes, and nothing is made shorter", "[codec]") {
+  std::string out{"/bkt/"};
+  append_percent_path(out, "a//b/../c d+e%2F/./");
+  CHECK(out == "/bkt/a//b/../c%20d%2Be%252F/./");
+  out.clear();
+  append_percent_path(out, "");
+  CHECK(out.empty());
+}
+
+TEST_CASE("percent: in forms a plus is a space", "[codec]") {
+  CHECK(decode_form("a+b%2Bc%20d") == "a b+c d");
+  CHECK(decode_form("plain") == "plain");
+  CHECK_FALSE(decode_form("a+%2"));
+}
+
 TEST_CASE("percent: names that differ encode differently", "[codec]") {
   CHECK(percent_text("a/b") == "a%2Fb");
   CHECK(percent_text("a%2Fb") == "a%252Fb");

@@ -35,6 +35,38 @@ TEST_CASE("dialect: what a service says of a failure is the call's error", "[ser
   CHECK(f.stat().error().message().starts_with("no toy: "));
 }
 
+TEST_CASE("dialect: where the service says that a bucket is, a call goes once", "[service]") {
+  fixture f;
+  f.answer = [&](const auto&) { return memory_reply{.status = 301, .body = "east"}; };
+  const auto lost = f.stat();
+  CHECK(lost.error().http_status() == 301);
+  CHECK(f.net->log().size() == 2);
+  REQUIRE(f.who->sights.size() == 2);
+  CHECK(f.who->sights[0].region.empty());
+  CHECK(f.who->sights[1].region == "east");
+
+  // A refused signature is mended all the same.
+  f.answer = [&, n = 0](const auto&) mutable {
+    ++n;
+    return memory_reply{.status = n == 1   ? 301
+                                  : n == 2 ? 403
+                                           : 200,
+                        .body = n == 1 ? "west" : "skewed"};
+  };
+  CHECK(f.stat());
+  CHECK(f.net->log().size() == 5);
+}
+
+TEST_CASE("dialect: what a status means to a repetition is the service's to say", "[service]") {
+  fixture f;
+  f.answer = [n = 0](const auto&) mutable {
+    return memory_reply{.status = n++ == 0 ? 400 : 200, .body = "busy"};
+  };
+  const auto found = f.stat();
+  CHECK(found);
+  CHECK(f.core->totals.paced == 1);
+}
+
 TEST_CASE("dialect: latencies go by the names of its verbs", "[service]") {
   fixture f;
   REQUIRE(f.stat());

@@ -176,6 +176,17 @@ class dialect final : public service::dialect {
     e.with_http_status(facts.status).with_reason(text);
     return e;
   }
+  http::reply_class classify(const service::call_identity&, int status,
+                             std::string_view reason) const override {
+    return reason == "busy" ? http::reply_class::throttled : http::classify(status, reason);
+  }
+  std::string region_of(std::string_view) const override { return region; }
+  bool moved(const service::call_identity&, const service::reply_facts& facts,
+             dataflux::bytes_view body) const override {
+    if (facts.status != 301) return false;
+    region = dataflux::as_text(body);
+    return true;
+  }
   std::string not_the_service(std::string_view what) const override {
     return "no toy: " + std::string(what);
   }
@@ -191,6 +202,7 @@ class dialect final : public service::dialect {
 
   const std::shared_ptr<const http::origin> origin =
       std::make_shared<const http::origin>(http::origin{.host = "toy.test"});
+  mutable std::string region{};
 };
 
 /// Signs with the time, in seconds of its own clock, and takes down what it sees.
@@ -202,6 +214,7 @@ class signer final : public service::signer {
     std::string fields;
     std::uint64_t body;
     std::string digest;
+    std::string region;
     std::uint64_t number;
     dataflux::time_point when;
   };
@@ -226,7 +239,8 @@ class signer final : public service::signer {
     if (broken) return error(errc::unauthenticated, "no key fits");
     sights.push_back({std::string(http::to_string(out.request.method)), out.request.target,
                       std::string(out.request.headers.wire()), out.request.body.size(),
-                      std::string(out.body_digest), with.number, time_.now()});
+                      std::string(out.body_digest), std::string(out.region), with.number,
+                      time_.now()});
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(
         time_.now().time_since_epoch() + clock_error);
     out.request.headers.add("x-signed-at", static_cast<std::uint64_t>(seconds.count()));

@@ -18,9 +18,15 @@ namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 /// into `out`.
 void append_percent(std::string& out, std::string_view text);
 
+/// The same as several segments of a path: '/' stays.
+void append_percent_path(std::string& out, std::string_view text);
+
 /// The bytes of an encoded text. Any byte that is not part of an escape stands for itself ('+' is a
 /// plus); both cases of digits are read. nullopt for a '%' without two hexadecimal digits.
 std::optional<std::string> decode_percent(std::string_view text);
+
+/// The same by the rule of forms (application/x-www-form-urlencoded): '+' is a space.
+std::optional<std::string> decode_form(std::string_view text);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 

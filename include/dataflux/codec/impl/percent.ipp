@@ -3,6 +3,7 @@
 #include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -84,6 +85,23 @@ DATAFLUX_INLINE std::optional<std::string> decode_percent(std::string_view text)
     i += 2;
   }
   return out;
+}
+
+DATAFLUX_INLINE void append_percent_path(std::string& out, std::string_view text) {
+  for (;;) {
+    const std::size_t slash = text.find('/');
+    append_percent(out, text.substr(0, slash));
+    if (slash == std::string_view::npos) return;
+    out.push_back('/');
+    text.remove_prefix(slash + 1);
+  }
+}
+
+DATAFLUX_INLINE std::optional<std::string> decode_form(std::string_view text) {
+  if (text.find('+') == std::string_view::npos) return decode_percent(text);
+  std::string spaced{text};
+  std::replace(spaced.begin(), spaced.end(), '+', ' ');
+  return decode_percent(spaced);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

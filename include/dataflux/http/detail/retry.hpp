@@ -38,6 +38,9 @@ struct attempt_outcome {
   /// Another signature may mend a refusal: there is, or can be, another token, or the clock was
   /// wrong. Such an attempt was not carried out.
   bool mendable{false};
+  /// The service says where else to ask. Such an attempt was not carried out, and whoever makes
+  /// this says so once in a call.
+  bool elsewhere{false};
   /// The service's reason; a view for the duration of the call.
   std::string_view reason{};
   /// What the service means by status and reason, where it is not what classify() says.
@@ -49,7 +52,7 @@ struct attempt_outcome {
 enum class retry_action : std::uint8_t {
   stop,        ///< the outcome is the caller's answer
   retry,       ///< again after the delay
-  sign_again,  ///< again at once, with another signature
+  sign_again,  ///< again at once, with another signature, or elsewhere
   pace,        ///< again through pacing, not before the delay
 };
 

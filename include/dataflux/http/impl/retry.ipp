@@ -131,6 +131,9 @@ DATAFLUX_INLINE retry_decision decide(const retry_policy& policy, retry_state& s
   switch (kind) {
     case reply_class::final:
     case reply_class::unauthenticated:
+      if (outcome.elsewhere) {
+        return within_limits(policy, state, {retry_action::sign_again}, duration{0}, now);
+      }
       if (state.signed_again || !outcome.mendable) return stop_because(stop_reason::final_outcome);
       state.signed_again = true;
       return within_limits(policy, state, {retry_action::sign_again}, duration{0}, now);

@@ -61,7 +61,8 @@ class dialect {
   virtual error parse_error(const call_identity& call, const reply_facts& facts, bytes_view body,
                             std::span<const std::string_view> secrets) const = 0;
   /// What the service means by a status and its reason for a repetition.
-  virtual http::reply_class classify(int http_status, std::string_view reason) const {
+  virtual http::reply_class classify(const call_identity& /*call*/, int http_status,
+                                     std::string_view reason) const {
     return http::classify(http_status, reason);
   }
   /// Where the bucket is, for a signature that depends on that; empty = it does not.

@@ -29,7 +29,7 @@ class reading_call : public call, private byte_sink {
   /// Which bytes the reply has, held against cursor().
   virtual result<read_head> parse_head(const http::reply_head& head) const = 0;
   /// What the service does not have, beyond validate().
-  virtual result<void> check() const { return {}; }
+  virtual result<void> check() { return {}; }
 
   const read_request& asked() const noexcept { return request_; }
   const read_cursor& cursor() const noexcept { return cursor_; }
@@ -104,8 +104,11 @@ class read_call final : public reading_call {
       return Verb::parse_head(cursor(), head);
     }
   }
-  result<void> check() const override {
-    if constexpr (requires { Verb::check(asked()); }) return Verb::check(asked());
+  result<void> check() override {
+    const auto& how = static_cast<const Dialect&>(*core().dialect);
+    if constexpr (requires { Verb::check(how.context(), asked()); }) {
+      return Verb::check(how.context(), asked());
+    }
     return {};
   }
 };

@@ -87,7 +87,8 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
                             .with_http_status(status_)
                       : how.parse_error(identity(), facts_, body_.bytes(), secrets());
   keep_secret(e);
-  const auto meaning = broke_off ? http::reply_class::transient : how.classify(status_, e.reason());
+  const auto meaning =
+      broke_off ? http::reply_class::transient : how.classify(identity(), status_, e.reason());
   const bool rejected = meaning == http::reply_class::throttled;
   // Any other 503 is trouble of one machine and says nothing about how much may be asked.
   if (rejected) ++refusals_;
@@ -99,24 +100,23 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
   }
   if (sent_damaged(e)) return decide(nothing_carried_out, e);
   const bool sent = report.request_sent || report.resent;
+  const bool elsewhere = !broke_off && is_elsewhere();
   decide({.http_status = broke_off ? 0 : status_,
           .failure = report.failure,
           .request_sent = sent,
           .nobody = broke_off && !sent && !core_->answered(),
-          .mendable = !broke_off && (is_elsewhere() || may_be_mended(e)),
+          .mendable = !broke_off && !elsewhere && may_be_mended(e),
+          .elsewhere = elsewhere,
           .reason = e.reason(),
           .meaning = meaning,
           .retry_after = broke_off ? duration::zero() : duration(facts_.retry_after)},
          e);
 }
 
-/// Says so once: a service that sends a call around gets no further. It is another matter than a
-/// refused signature, which may follow.
+/// Says so once: a service that sends a call around gets no further.
 DATAFLUX_INLINE bool call::is_elsewhere() {
   if (moved_ || !core_->dialect->moved(identity(), facts_, body_.bytes())) return false;
-  moved_ = true;
-  retry_.signed_again = false;
-  return true;
+  return moved_ = true;
 }
 
 /// By another signature. A second refusal in a row is believed.

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/s3/detail/verb.hpp>
+#include <dataflux/service/detail/query_writer.hpp>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
+
+/// Writes one target from left to right: the path, which has a key's '/' as they are, and each
+/// other byte coded once; then the query.
+class target_writer : public service::query_writer<target_writer> {
+ public:
+  using query_writer::query_writer;
+
+  target_writer& path(std::string_view base, std::string_view key) {
+    out_.append(base);
+    codec::append_percent_path(out_, key);
+    return *this;
+  }
+};
+
+/// Sets every member of `out`. `key` empty: the request is about the bucket. A request about an
+/// object has passed validate(), so that an empty key never comes here as one.
+inline target_writer begin(const call_context& context, http::method method,
+                           std::string_view bucket, std::string_view key, http::request& out) {
+  out.method = method;
+  out.target.clear();
+  out.target.reserve(256);
+  out.headers.clear();
+  out.body.clear();
+  if (context.requester_pays) out.headers.add("x-amz-request-payer", "requester");
+  target_writer target{out};
+  // check() has found it before the call began.
+  if (const auto place = context.places.find(bucket)) {
+    if (out.origin != (*place)->origin) out.origin = (*place)->origin;
+    target.path((*place)->base, key);
+  }
+  return target;
+}
+
+/// Whether there is a place for requests about the bucket.
+inline result<void> check_place(const call_context& context, std::string_view bucket) {
+  auto place = context.places.find(bucket);
+  if (!place) return std::move(place).error();
+  return {};
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::s3
