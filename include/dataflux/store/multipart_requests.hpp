@@ -71,6 +71,9 @@ struct multipart_complete_request {
   std::vector<uploaded_part> parts{};
   /// As multipart_initiate gave it; empty = bytes alone tell whose object it is.
   std::string mark{};
+  /// Of the object to be made, where store_traits::conditional_complete; the others answer
+  /// unimplemented.
+  preconditions conditions{};
   call_limits limits{};
 };
 /// 1-10,000 parts, numbers strictly ascending, each with an etag, 5 TiB together.

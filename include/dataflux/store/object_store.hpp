@@ -26,7 +26,16 @@ struct store_traits {
   std::uint32_t max_parts{detail::greatest_part_number};
   std::uint64_t max_object_size{5ULL << 40U};
   std::uint32_t max_list_page{1'000};
+  /// 0 = objects cannot be joined.
   std::uint32_t max_compose_sources{32};
+  /// Objects can be renamed (move_request).
+  bool moves{true};
+  /// multipart_complete_request takes conditions, so that an upload needs no temporary name.
+  bool conditional_complete{false};
+  /// Of two generations of an object the greater one is the later one.
+  bool ordered_generations{true};
+  /// Each object has a CRC32C, and a listing tells it.
+  bool crc32c_everywhere{true};
 };
 
 /// An object store, seen by its asynchronous verbs. Implementations: gcs::client and memory_store.

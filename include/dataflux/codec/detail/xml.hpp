@@ -90,10 +90,14 @@ struct complete_result {
   std::string bucket{};
   std::string key{};
   std::string etag{};
+  std::string crc32c{};         ///< base64, of parts with "-N" behind it
+  std::string checksum_type{};  ///< such as "FULL_OBJECT"
 };
 /// Never trust the status of a complete call alone: an `<Error>` in a reply of 200 is an error.
 /// Errors: `unknown` with the reason set for an `<Error>`; `internal` for any other document.
 result<complete_result> parse_complete_result(bytes_view body);
+/// The same of an element that has been found.
+complete_result read_complete_result(const xml_element& root);
 
 struct listed_part {
   std::uint32_t number{0};  ///< never 0
@@ -122,13 +126,20 @@ struct list_uploads_result {
   bool truncated{false};
   std::string next_key_marker{};
   std::string next_upload_id_marker{};
+  /// "url": keys and the key marker are coded as forms are.
+  std::string encoding{};
 };
 result<list_uploads_result> parse_list_uploads_result(bytes_view body);
+
+/// Appends a text of an element, with its '&', '<' and '>' escaped.
+void append_xml_text(std::string& out, std::string_view text);
 
 /// A part that was uploaded: its number and its ETag as the header gave it, quotes included.
 struct completed_part {
   std::int32_t number{0};  ///< 1 to 10,000
   std::string_view etag{};
+  /// Said in its own element where there is one.
+  std::optional<std::uint32_t> crc32c{};
 };
 /// The body of a complete call: parts as given, with the quotes of an ETag written raw (the service
 /// compares them so) and the rest escaped. Errors: invalid_argument for no part, numbers that do

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/detail/part_number.hpp>
 #include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/codec/detail/xml.hpp>
@@ -174,7 +175,7 @@ inline result<xml_document> parse_xml_reply(bytes_view body, std::string_view na
   return failure;
 }
 
-inline void append_xml_text(std::string& out, std::string_view text) {
+DATAFLUX_INLINE void append_xml_text(std::string& out, std::string_view text) {
   for (const char c : text) {
     switch (c) {
       case '&':
@@ -208,13 +209,16 @@ DATAFLUX_INLINE result<std::string> parse_initiate_result(bytes_view body) {
   return id;
 }
 
+DATAFLUX_INLINE complete_result read_complete_result(const xml_element& root) {
+  const auto text = [&root](std::string_view name) { return root.child_text(name).value_or(""); };
+  return {text("Location"), text("Bucket"),         text("Key"),
+          text("ETag"),     text("ChecksumCRC32C"), text("ChecksumType")};
+}
+
 DATAFLUX_INLINE result<complete_result> parse_complete_result(bytes_view body) {
   result<xml_document> document = parse_xml_reply(body, "CompleteMultipartUploadResult");
   if (!document) return std::move(document).error();
-  const xml_element root = document->root();
-  return complete_result{root.child_text("Location").value_or(""),
-                         root.child_text("Bucket").value_or(""),
-                         root.child_text("Key").value_or(""), root.child_text("ETag").value_or("")};
+  return read_complete_result(document->root());
 }
 
 /// Reads the children of an element, each of the type that is asked for; good() tells in the end.
@@ -296,6 +300,7 @@ DATAFLUX_INLINE result<list_uploads_result> parse_list_uploads_result(bytes_view
   out.truncated = page.truth("IsTruncated");
   out.next_key_marker = page.text("NextKeyMarker", out.truncated);
   out.next_upload_id_marker = page.text("NextUploadIdMarker", false);
+  out.encoding = page.text("EncodingType", false);
   bool good = page.good();
   for (const xml_element& entry : root.children("Upload")) {
     xml_reader in{entry};
@@ -332,7 +337,12 @@ DATAFLUX_INLINE result<std::string> write_complete_request(std::span<const compl
     out.append("<Part><PartNumber>").append(std::to_string(part.number));
     out.append("</PartNumber><ETag>");
     append_xml_text(out, part.etag);
-    out.append("</ETag></Part>");
+    out.append("</ETag>");
+    if (part.crc32c) {
+      out.append("<ChecksumCRC32C>").append(encode_crc32c(*part.crc32c).view());
+      out.append("</ChecksumCRC32C>");
+    }
+    out.append("</Part>");
   }
   out.append("</CompleteMultipartUpload>");
   return out;

@@ -88,7 +88,7 @@ struct multipart_complete_verb {
   static service::call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, false};
   }
-  /// Errors: as codec::write_complete_request().
+  /// Errors: as codec::write_complete_request(); unimplemented for conditions.
   static result<state> prepare(const request& r, const call_id&);
   static void build(const call_context& context, const request& r, const state& body,
                     http::request& out);

@@ -3,7 +3,6 @@
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/environment.hpp>
 #include <dataflux/detail/or_default.hpp>
-#include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/gcs/detail/dialect.hpp>
 #include <dataflux/gcs/detail/verbs.hpp>
@@ -20,17 +19,6 @@
 namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 
 using dataflux::gcs::client_options;
-
-/// The verb of a request, the first in the list.
-template <class Request, class Verbs>
-struct verb_of;
-template <class Request, class First, class... Others>
-struct verb_of<Request, detail::verb_list<First, Others...>>
-    : std::conditional_t<std::is_same_v<Request, typename First::request>,
-                         std::type_identity<First>,
-                         verb_of<Request, detail::verb_list<Others...>>> {};
-template <class Request>
-struct verb_of<Request, detail::verb_list<>> {};
 
 /// Holds client::begin() of each verb, so that the compiled library has them.
 template <class... Verbs>
@@ -198,27 +186,7 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
       new client(detail::gcs::make_core(options, *std::move(where), std::move(transport))));
 }
 
-DATAFLUX_INLINE client::~client() {
-  if (core_->forked()) {
-    static_cast<void>(core_.leak());  // its threads and locks are the parent's
-    return;
-  }
-  // The transport must not end on one of its own threads, where a task that is still posted may
-  // hold the last reference to the core.
-  const auto end = [](detail::service::client_core& core) {
-    core.close();
-    core.end_transport();
-  };
-  if (!core_->transport().is_current()) {
-    end(*core_);
-    return;
-  }
-  // Without a thread that may wait, or memory for the step, it is leaked.
-  static_cast<void>(detail::try_file_step([core = core_.leak(), end] {
-    end(*core);
-    static_cast<void>(detail::ref<detail::service::client_core>::adopt(core));
-  }));
-}
+DATAFLUX_INLINE client::~client() { detail::service::end_core(std::move(core_)); }
 
 DATAFLUX_INLINE const detail::gcs::endpoint& client::endpoint() const noexcept {
   return detail::gcs::dialect_of(*core_).endpoint();
@@ -244,7 +212,7 @@ DATAFLUX_INLINE void client::start(const read_request& request, byte_sink& sink,
 }
 template <class Request>
 void client::begin(const Request& request, completion<typename Request::value> done) {
-  using verb = typename detail::gcs::verb_of<Request, detail::gcs::verbs>::type;
+  using verb = typename detail::service::verb_of<Request, detail::gcs::verbs>::type;
   detail::gcs::verb_call<verb>::start(core_, request, std::move(done));
 }
 

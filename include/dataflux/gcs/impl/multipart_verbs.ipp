@@ -107,6 +107,11 @@ DATAFLUX_INLINE result<uploaded_part> upload_part_verb::parse(const request& r, 
 
 DATAFLUX_INLINE result<complete_body> multipart_complete_verb::prepare(const request& r,
                                                                        const call_id&) {
+  if (r.conditions.any()) {
+    return error{errc::unimplemented,
+                 "a multipart upload of Google's takes no conditions: complete it under a "
+                 "temporary name, and move the object"};
+  }
   std::vector<codec::completed_part> parts;
   parts.reserve(r.parts.size());
   for (const uploaded_part& part : r.parts) {

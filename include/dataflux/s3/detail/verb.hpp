@@ -40,6 +40,8 @@ struct call_context {
   bucket_places& places;
   /// Who asks pays for buckets whose requester pays.
   bool requester_pays{false};
+  /// The server keeps the conditions of a write.
+  bool conditional_writes{true};
   upload_checksum uploads{upload_checksum::full_object};
 };
 

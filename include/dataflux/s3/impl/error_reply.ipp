@@ -31,15 +31,25 @@ inline bool is_strange(const reply_facts& facts, const service::reply_words& wor
   return (words.web_page && facts.request_id.empty()) || !facts.stranger.empty();
 }
 
-/// The state that a read goes on with is not there any more.
+/// The state that a read goes on with, or that a removal is about, is not there any more.
 inline bool is_gone(const call_identity& call, const reply_facts& facts) noexcept {
-  return facts.status == 412 && call.generation != 0 && call.verb == "GetObject";
+  return facts.status == 412 && call.generation != 0 &&
+         (call.verb == "GetObject" || call.verb == "DeleteObject");
+}
+
+/// A write under the condition that the object is in a state, and there is none.
+inline bool is_unmet(const call_identity& call, const reply_facts& facts,
+                     const service::reply_words& words) noexcept {
+  const bool conditional = call.verb == "PutObject" || call.verb == "CompleteMultipartUpload";
+  return facts.status == 404 && conditional && !call.create_only &&
+         (words.reason.empty() || words.reason == "NoSuchKey");
 }
 
 inline errc decide_code(const call_identity& call, const reply_facts& facts,
                         const service::reply_words& words) noexcept {
   if (is_strange(facts, words)) return errc::internal;
   if (is_gone(call, facts)) return errc::not_found;
+  if (is_unmet(call, facts, words)) return errc::failed_precondition;
   if (facts.status == 412) {
     return call.create_only ? errc::already_exists : errc::failed_precondition;
   }
@@ -59,6 +69,9 @@ inline std::string advice(const call_identity& call, const reply_facts& facts,
                                           : std::string{facts.stranger} + " answered");
   }
   if (is_gone(call, facts)) return "this state of the object is gone: it was replaced or deleted";
+  if (is_unmet(call, facts, words)) {
+    return "the object is not there, so that it is not in the state that the call expects";
+  }
   if (facts.status == 412 && call.create_only) {
     return "the object exists already, the call was to create it";
   }

@@ -116,4 +116,9 @@ class client_core final : public ref_counted {
   DATAFLUX_INLINE ~client_core() override;
 };
 
+/// The end of a client: cancels its calls and waits for them, but on a thread of the transport.
+/// Then the end comes soon after, on another thread. Without one, or in the child of a fork, the
+/// core is leaked.
+void end_core(ref<client_core> core) noexcept;
+
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -37,7 +37,8 @@
 ///       // Instead of the other prepare(): sets all of the state of an earlier call.
 ///       static void prepare(const request&, const call_id&, state&);
 ///       // parse() with a state& that gives a result<std::optional<value>>: nothing = go on with
-///       // the next request at once, and advanced() says whether something was achieved.
+///       // the next request at once, and advanced() says whether something was achieved. Where
+///       // `value` is void it is an optional of anything.
 ///       static bool advanced(const state&) noexcept;
 ///       static duration pause(const state&) noexcept;       // before that next request
 ///       static bool accepts(int status) noexcept;  // besides 2xx

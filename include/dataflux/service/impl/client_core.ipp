@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/unique_name.hpp>
+#include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/service/detail/call.hpp>
 #include <dataflux/service/detail/client_core.hpp>
 #include <dataflux/version.hpp>
@@ -141,6 +142,28 @@ DATAFLUX_INLINE bool client_core::put_back(call& c) noexcept {
   ++spares.count;
   c.next_ = std::exchange(spares.first, &c);
   return true;
+}
+
+DATAFLUX_INLINE void end_core(ref<client_core> core) noexcept {
+  if (core->forked()) {
+    static_cast<void>(core.leak());  // its threads and locks are the parent's
+    return;
+  }
+  // The transport must not end on one of its own threads, where a task that is still posted may
+  // hold the last reference to the core.
+  const auto end = [](client_core& of) {
+    of.close();
+    of.end_transport();
+  };
+  if (!core->transport().is_current()) {
+    end(*core);
+    return;
+  }
+  // Without a thread that may wait, or memory for the step, it is leaked.
+  static_cast<void>(detail::try_file_step([kept = core.leak(), end] {
+    end(*kept);
+    static_cast<void>(ref<client_core>::adopt(kept));
+  }));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -28,6 +28,10 @@ result<void> validate_object_name(std::string_view object);
 /// and not upload_mark_key, at most 8 KiB together (protocol.md 3.3).
 result<void> validate_attributes(const object_attributes& a);
 
+/// Custom metadata that travel in header fields: keys are lower-case tokens, values printable ASCII
+/// without outer blanks.
+result<void> validate_header_metadata(const object_attributes& a);
+
 /// None is negative, and with `exclusive` no kind has both match and not_match.
 result<void> validate_conditions(const preconditions& c, bool exclusive = false);
 

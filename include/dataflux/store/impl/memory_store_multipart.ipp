@@ -80,7 +80,7 @@ DATAFLUX_INLINE result<object_metadata> memory_service::complete(
   if (stored_sum.crc() != named_sum.crc() || stored_sum.length() != named_sum.length()) {
     return error{errc::data_loss, "the stored parts do not have the checksums that complete names"};
   }
-  if (auto e = unwritable(**in, r.bucket, r.object, {})) return std::move(*e);
+  if (auto e = unwritable(**in, r.bucket, r.object, r.conditions)) return std::move(*e);
   object_metadata m = u.wanted;
   m.crc32c = stored_sum.crc();
   uploads_.erase(r.upload_id);

@@ -148,22 +148,6 @@ inline result<void> check_metadata(const metadata_list& metadata) {
   return bad_number("custom metadata of bytes", bytes, "at most 8192 for keys and values together");
 }
 
-inline result<void> check_header_metadata(const metadata_list& metadata) {
-  for (const auto& [key, value] : metadata) {
-    if (!is_lower_token(key)) {
-      return bad_input("custom metadata key", key,
-                       "must be a lower-case HTTP token: a multipart upload sends it as the name "
-                       "of a header field");
-    }
-    if (!is_printable_ascii(value) || value.starts_with(' ') || value.ends_with(' ')) {
-      return bad_input("value of custom metadata key", key,
-                       "must be printable ASCII without outer blanks: a multipart upload sends it "
-                       "in a header field");
-    }
-  }
-  return {};
-}
-
 inline result<void> check_upload_id(std::string_view id) {
   if (id.empty()) return bad_input("upload_id", id, "must not be empty");
   if (!is_printable_ascii(id)) return bad_input("upload_id", id, "must be printable ASCII");
@@ -283,6 +267,24 @@ DATAFLUX_INLINE result<void> detail::validate_attributes(const object_attributes
                              detail::check_storage_class(a.storage_class),
                              detail::check_ascii("kms_key_name", a.kms_key_name),
                              detail::check_metadata(a.metadata));
+}
+
+DATAFLUX_INLINE result<void> detail::validate_header_metadata(const object_attributes& a) {
+  for (const auto& [key, value] : a.metadata) {
+    if (!detail::is_lower_token(key)) {
+      return detail::bad_input(
+          "custom metadata key", key,
+          "must be a lower-case HTTP token: a multipart upload sends it as the name "
+          "of a header field");
+    }
+    if (!detail::is_printable_ascii(value) || value.starts_with(' ') || value.ends_with(' ')) {
+      return detail::bad_input(
+          "value of custom metadata key", key,
+          "must be printable ASCII without outer blanks: a multipart upload sends it "
+          "in a header field");
+    }
+  }
+  return {};
 }
 
 DATAFLUX_INLINE result<void> validate(const list_page_request& r) {

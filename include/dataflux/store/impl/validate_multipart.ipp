@@ -7,7 +7,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 DATAFLUX_INLINE result<void> validate(const multipart_initiate_request& r) {
   return detail::first_error(detail::check_names(r.bucket, r.object),
                              detail::validate_attributes(r.attributes),
-                             detail::check_header_metadata(r.attributes.metadata));
+                             detail::validate_header_metadata(r.attributes));
 }
 
 DATAFLUX_INLINE result<void> validate(const upload_part_request& r) {
@@ -21,7 +21,8 @@ DATAFLUX_INLINE result<void> validate(const upload_part_request& r) {
 
 DATAFLUX_INLINE result<void> validate(const multipart_complete_request& r) {
   if (auto good = detail::first_error(detail::check_names(r.bucket, r.object),
-                                      detail::check_upload_id(r.upload_id));
+                                      detail::check_upload_id(r.upload_id),
+                                      detail::validate_conditions(r.conditions));
       !good) {
     return good;
   }

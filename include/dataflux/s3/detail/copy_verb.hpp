@@ -1,0 +1,68 @@
+#pragma once
+
+#include <dataflux/result.hpp>
+#include <dataflux/s3/detail/object_fields.hpp>
+#include <dataflux/s3/detail/verb.hpp>
+#include <dataflux/store/change_requests.hpp>
+#include <dataflux/store/object_metadata.hpp>
+
+#include <optional>
+
+namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
+
+/// What a copy found of its source, and the tag that the copy's place must have now.
+struct copy_state {
+  result<object_metadata> head{std::in_place};  ///< of the last reply
+  std::optional<object_metadata> source{};
+  known_tag tag{};
+};
+
+/// HEAD of the source, then CopyObject of exactly that state: at most 5 GiB. The copy keeps the
+/// source's storage class unless the request gives one. The service answers 200 before the work is
+/// done, and then an `<Error>` may come.
+struct copy_verb {
+  using request = rewrite_request;
+  using value = object_metadata;
+  using state = copy_state;
+
+  static constexpr service::verb_info info{"CopyObject", pacing_class::write, billing_class::a,
+                                           true};
+  static constexpr service::repeat_rule repeat{info.name,
+                                               repeat_condition::generation_match,
+                                               repeat_meaning::failed,
+                                               repeat_meaning::compare,
+                                               true,
+                                               last_writer_replaces};
+  static constexpr bool proof_is_equality = true;
+
+  static call_identity identity(const request& r) noexcept {
+    return {.verb = info.name,
+            .bucket = r.bucket,
+            .object = r.object,
+            .create_only = r.conditions.if_generation_match == 0,
+            .source_bucket = r.source_bucket,
+            .source = r.source,
+            .source_generation = r.source_generation};
+  }
+  static result<void> check(const call_context& context, const request& r);
+  static result<state> prepare(const request&, const call_id&) { return state{}; }
+  static void build(const call_context& context, const request& r, const state& s,
+                    http::request& out);
+  static void read_head(const http::request&, const http::reply_head& head, state& s) {
+    s.head = read_object_head(head, {}, {});
+  }
+  /// Errors: unimplemented for a source above 5 GiB; as check_found() of the source.
+  static result<std::optional<value>> parse(const request& r, state& s, const whole_reply& reply);
+  /// The source's bytes, where the service tells a CRC32C of both.
+  static bool is_ours(const request& r, const state& s, const object_metadata& found);
+  static bool pin(request& r, const object_metadata* object, const object_metadata*) {
+    r.conditions.if_generation_match = object != nullptr ? object->generation : 0;
+    return true;
+  }
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::s3
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/s3/impl/copy_verb.ipp>
+#endif

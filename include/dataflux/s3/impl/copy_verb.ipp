@@ -1,0 +1,85 @@
+#pragma once
+
+#include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/s3/detail/copy_verb.hpp>
+#include <dataflux/s3/detail/entity_tag.hpp>
+#include <dataflux/s3/detail/error_reply.hpp>
+#include <dataflux/s3/detail/target.hpp>
+
+#include <string>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
+
+DATAFLUX_INLINE result<void> copy_verb::check(const call_context& context, const request& r) {
+  if (auto known = check_attributes(r.attributes); !known) return known;
+  if (auto known = check_read_conditions(r.source_conditions); !known) return known;
+  if (auto known = check_write_conditions(context, r.conditions); !known) return known;
+  if (auto known = check_place(context, r.source_bucket); !known) return known;
+  return check_place(context, r.bucket);
+}
+
+DATAFLUX_INLINE void copy_verb::build(const call_context& context, const request& r, const state& s,
+                                      http::request& out) {
+  if (!s.source) {
+    begin(context, http::method::head, r.source_bucket, r.source, out);
+    out.headers.add("x-amz-checksum-mode", "ENABLED");
+    return;
+  }
+  const auto wanted = r.conditions.if_generation_match;
+  if (lacks_tag(wanted, s.tag)) {
+    begin(context, http::method::head, r.bucket, r.object, out);
+    return;
+  }
+  begin(context, http::method::put, r.bucket, r.object, out);
+  std::string source{"/"};
+  source.append(r.source_bucket).push_back('/');
+  codec::append_percent_path(source, r.source);
+  out.headers.add("x-amz-copy-source", source);
+  out.headers.add("x-amz-copy-source-if-match", quoted_tag(s.source->etag));
+  object_attributes asked = r.attributes;
+  if (!r.attributes.empty()) out.headers.add("x-amz-metadata-directive", "REPLACE");
+  if (asked.storage_class.empty()) asked.storage_class = s.source->storage_class;
+  if (r.attributes.empty()) asked.content_type = s.source->content_type;
+  add_attributes(asked, {}, out.headers);
+  add_state(wanted, s.tag, out.headers);
+}
+
+DATAFLUX_INLINE result<std::optional<object_metadata>> copy_verb::parse(const request& r, state& s,
+                                                                        const whole_reply& reply) {
+  if (!s.source) {
+    if (!s.head) return s.head.error();
+    auto fits = check_found(s.head->generation, r.source_generation, r.source_conditions);
+    if (!fits) return std::move(fits).error();
+    if (s.head->generation == 0) return check_found(0, 1, {}).error();
+    if (s.head->size > greatest_at_once) {
+      return error{errc::unimplemented, "the source has " + std::to_string(s.head->size) +
+                                            " bytes: one request copies at most 5368709120 (5 "
+                                            "GiB). Read it and write it again"};
+    }
+    s.source = *s.head;
+    return std::optional<object_metadata>{};
+  }
+  if (const auto wanted = r.conditions.if_generation_match; lacks_tag(wanted, s.tag)) {
+    if (auto known = s.tag.take(*wanted, reply.facts); !known) return std::move(known).error();
+    return std::optional<object_metadata>{};
+  }
+  const auto document = parse_document(reply, "CopyObjectResult", identity(r));
+  if (!document) return document.error();
+  object_metadata made = *s.source;
+  made.bucket = r.bucket;
+  made.name = r.object;
+  made.etag = document->root().child_text("ETag").value_or(std::string{});
+  made.generation = generation_of(made.etag);
+  made.updated = parse_timestamp(document->root().child_text("LastModified").value_or(""));
+  made.created = made.updated;
+  return std::optional{std::move(made)};
+}
+
+DATAFLUX_INLINE bool copy_verb::is_ours(const request&, const state& s,
+                                        const object_metadata& found) {
+  return s.source && s.source->crc32c && found.crc32c && found.size == s.source->size &&
+         *found.crc32c == *s.source->crc32c;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::s3

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <dataflux/s3/detail/dialect.hpp>
+#include <dataflux/s3/detail/error_reply.hpp>
+#include <dataflux/s3/detail/head_facts.hpp>
+#include <dataflux/s3/detail/object_verbs.hpp>
+
+#include <array>
+#include <iterator>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
+
+inline constexpr auto verb_names = [] {
+  std::array<std::string_view, std::size(repeat_rules)> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = repeat_rules[i].verb;
+  return names;
+}();
+
+DATAFLUX_INLINE std::span<const std::string_view> dialect::verbs() const noexcept {
+  return verb_names;
+}
+
+DATAFLUX_INLINE bool dialect::trusts(const http::request& request) const noexcept {
+  return request.origin != nullptr && endpoint().owns(*request.origin);
+}
+
+/// The service asks for none.
+DATAFLUX_INLINE void dialect::add_fields(const call_id&, http::header_list&) const {}
+
+DATAFLUX_INLINE void dialect::gather_facts(const http::reply_head& head,
+                                           service::reply_facts& out) const {
+  s3::gather_facts(head, out);
+}
+
+DATAFLUX_INLINE error dialect::parse_error(const service::call_identity& call,
+                                           const service::reply_facts& facts, bytes_view body,
+                                           std::span<const std::string_view> secrets) const {
+  return s3::parse_error(call, facts, body, secrets);
+}
+
+DATAFLUX_INLINE http::reply_class dialect::classify(const service::call_identity& call,
+                                                    int http_status,
+                                                    std::string_view reason) const {
+  return s3::classify(call, http_status, reason);
+}
+
+DATAFLUX_INLINE std::string dialect::region_of(std::string_view bucket) const {
+  const auto place = places_.find(bucket);
+  return place ? (*place)->region : places_.usual_region();
+}
+
+DATAFLUX_INLINE bool dialect::moved(const service::call_identity& call,
+                                    const service::reply_facts& facts, bytes_view body) const {
+  const std::string region = region_told(facts, body);
+  return !region.empty() && places_.learn(call.bucket, region);
+}
+
+DATAFLUX_INLINE std::string dialect::not_the_service(std::string_view what) const {
+  return s3::not_the_service(what);
+}
+
+DATAFLUX_INLINE void dialect::look(ref<service::client_core> core, const stat_request& at,
+                                   object_store::completion<service::looked_object> done,
+                                   scheduler& executor) const {
+  verb_call<look_verb>::start(std::move(core), at, std::move(done), &executor);
+}
+
+DATAFLUX_INLINE void dialect::remove(ref<service::client_core> core, const remove_request& what,
+                                     object_store::completion<void> done,
+                                     scheduler& executor) const {
+  verb_call<remove_verb>::start(std::move(core), what, std::move(done), &executor);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::s3

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <dataflux/s3/detail/list_verb.hpp>
+#include <dataflux/s3/detail/target.hpp>
+
+namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
+
+DATAFLUX_INLINE result<void> list_verb::check(const call_context& context, const request& r) {
+  const auto lacks = [](std::string_view what) {
+    return error{errc::unimplemented, std::string{what}.append(": S3's listing does not know it")};
+  };
+  if (!r.match_glob.empty()) return lacks("match_glob");
+  if (r.versions) return lacks("versions");
+  if (r.include_trailing_delimiter && !r.delimiter.empty()) {
+    return lacks("include_trailing_delimiter");
+  }
+  if (auto from = start_of(r); !from) return std::move(from).error();
+  return check_place(context, r.bucket);
+}
+
+DATAFLUX_INLINE void list_verb::build(const call_context& context, const request& r, const state&,
+                                      http::request& out) {
+  auto target = begin(context, http::method::get, r.bucket, {}, out);
+  const auto from = start_of(r);  // checked before
+  target.raw("list-type=2")
+      .raw("encoding-type=url")
+      .number("max-keys", r.max_results == 0 ? greatest_page : r.max_results)
+      .optional_text("prefix", r.prefix)
+      .optional_text("delimiter", r.delimiter)
+      .optional_text("start-after", from ? from->after : std::string{})
+      .optional_text("continuation-token", from ? from->token : std::string{});
+}
+
+DATAFLUX_INLINE result<list_page> list_verb::parse(const request& r, const state&,
+                                                   const whole_reply& reply) {
+  return read_list_page(r, reply, identity(r));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::s3

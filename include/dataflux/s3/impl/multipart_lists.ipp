@@ -1,0 +1,100 @@
+#pragma once
+
+#include <dataflux/codec/detail/part_number.hpp>
+#include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/codec/detail/xml.hpp>
+#include <dataflux/s3/detail/error_reply.hpp>
+#include <dataflux/s3/detail/multipart_verbs.hpp>
+#include <dataflux/s3/detail/target.hpp>
+
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
+
+/// The error of a document that is not the expected one: what it is says more than what it lacks.
+inline error wrong_document(const call_identity& call, const whole_reply& reply, error found) {
+  auto fit = check_document(reply, call);
+  return fit ? std::move(found.with_retryable(true)) : std::move(fit).error();
+}
+
+inline error broken_listing(std::string_view what) {
+  return {errc::internal, std::string{"a page of the listing broke its contract: "}.append(what)};
+}
+
+DATAFLUX_INLINE result<void> list_parts_verb::check(const call_context& context, const request& r) {
+  return check_place(context, r.bucket);
+}
+
+DATAFLUX_INLINE void list_parts_verb::build(const call_context& context, const request& r,
+                                            const state&, http::request& out) {
+  auto target = begin(context, http::method::get, r.bucket, r.object, out);
+  target.text("uploadId", r.upload_id)
+      .number("max-parts", r.max_results == 0 ? greatest_page : r.max_results);
+  if (r.marker != 0) target.number("part-number-marker", r.marker);
+}
+
+DATAFLUX_INLINE result<part_page> list_parts_verb::parse(const request& r, const state&,
+                                                         const whole_reply& reply) {
+  auto listed = codec::parse_list_parts_result(as_bytes(trim(as_text(reply.body))));
+  if (!listed) return wrong_document(identity(r), reply, std::move(listed).error());
+  part_page page;
+  std::uint32_t last = r.marker;
+  for (codec::listed_part& part : listed->parts) {
+    if (part.number <= last || part.number > greatest_part_number) {
+      return broken_listing("part numbers do not ascend to 10,000 at most");
+    }
+    last = part.number;
+    page.parts.push_back({part.number, part.size, std::move(part.etag), part.modified});
+  }
+  if (!listed->truncated) return page;
+  page.next_marker = listed->next_marker != 0 ? listed->next_marker : last;
+  if (page.next_marker <= r.marker || page.next_marker >= greatest_part_number) {
+    return broken_listing("the page does not advance");
+  }
+  return page;
+}
+
+DATAFLUX_INLINE result<void> list_uploads_verb::check(const call_context& context,
+                                                      const request& r) {
+  return check_place(context, r.bucket);
+}
+
+DATAFLUX_INLINE void list_uploads_verb::build(const call_context& context, const request& r,
+                                              const state&, http::request& out) {
+  begin(context, http::method::get, r.bucket, {}, out)
+      .raw("uploads=")
+      .raw("encoding-type=url")
+      .number("max-uploads", r.max_results == 0 ? greatest_page : r.max_results)
+      .optional_text("prefix", r.prefix)
+      .optional_text("key-marker", r.object_marker)
+      .optional_text("upload-id-marker", r.upload_marker);
+}
+
+DATAFLUX_INLINE result<upload_page> list_uploads_verb::parse(const request& r, const state&,
+                                                             const whole_reply& reply) {
+  auto listed = codec::parse_list_uploads_result(as_bytes(trim(as_text(reply.body))));
+  if (!listed) return wrong_document(identity(r), reply, std::move(listed).error());
+  const auto name_of = [coded = listed->encoding == "url"](std::string& text) {
+    return coded ? codec::decode_form(text) : std::optional{std::move(text)};
+  };
+  upload_page page;
+  for (codec::listed_upload& upload : listed->uploads) {
+    auto name = name_of(upload.key);
+    if (!name || !name->starts_with(r.prefix)) {
+      return broken_listing("an upload lacks the prefix asked for, or a name that can be read");
+    }
+    page.uploads.push_back({*std::move(name), std::move(upload.upload_id),
+                            std::move(upload.storage_class), upload.initiated});
+  }
+  if (!listed->truncated) return page;
+  auto next = name_of(listed->next_key_marker);
+  page.next_object_marker = next ? *std::move(next) : std::string{};
+  page.next_upload_marker = std::move(listed->next_upload_id_marker);
+  if (page.next_object_marker.empty() ||
+      (page.next_object_marker == r.object_marker && page.next_upload_marker == r.upload_marker)) {
+    return broken_listing("the page does not advance");
+  }
+  return page;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::s3
