@@ -11,6 +11,7 @@
 
 #include <string>
 
+namespace s3_verb_reply_body {
 namespace {
 
 namespace s3 = dataflux::detail::s3;
@@ -50,9 +51,7 @@ void check_uploads(const s3::whole_reply& reply) {
   for (const auto& one : uploads->uploads) require(one.object.starts_with("p/"));
 }
 
-}  // namespace
-
-void fuzz_s3_verb_reply(std::span<const std::byte> input) {
+void check_all(std::span<const std::byte> input) {
   const s3::reply_facts facts{.status = 200, .etag = "e", .generation = 1};
   const s3::whole_reply reply{facts, input, input.size()};
   check_listing(reply, {.bucket = "bkt", .prefix = "p/", .delimiter = "/", .page_token = "tT"});
@@ -80,3 +79,8 @@ void fuzz_s3_verb_reply(std::span<const std::byte> input) {
   require(s3::remove_verb::parse({}, tag, reply).has_value() == fit);
   require(s3::multipart_abort_verb::parse({}, {}, reply).has_value() == fit);
 }
+
+}  // namespace
+}  // namespace s3_verb_reply_body
+
+void fuzz_s3_verb_reply(std::span<const std::byte> input) { s3_verb_reply_body::check_all(input); }

@@ -55,7 +55,7 @@ struct client_options {
   /// Of AWS's hosts: those with addresses of IPv6, and those with validated cryptography.
   bool dual_stack{false};
   bool fips{false};
-  /// Whoever asks pays for requests to buckets whose requester pays; else they are refused.
+  /// This account pays for requests to buckets whose requester pays; else they are refused.
   bool requester_pays{false};
   /// The server at `endpoint` keeps the conditions of writes (If-None-Match, If-Match), as AWS
   /// does. Some take them and overwrite all the same: without this no condition is sent to a server

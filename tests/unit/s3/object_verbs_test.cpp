@@ -76,7 +76,7 @@ TEST_CASE("s3 stat: the request, and what the head tells", "[s3]") {
   CHECK(found->upload_mark == "mark");
   REQUIRE(found->metadata.size() == 1);
   CHECK(found->metadata[0] == std::pair<std::string, std::string>{"color", "red"});
-  CHECK(to_string(found->updated.value()) == "2013-05-24T00:00:00Z");
+  CHECK(dataflux::to_string(found->updated.value()) == "2013-05-24T00:00:00Z");
   CHECK(found->created == found->updated);
 
   // Held against what was asked for.

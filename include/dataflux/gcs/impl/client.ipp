@@ -9,6 +9,7 @@
 #include <dataflux/http/curl_transport.hpp>
 #include <dataflux/service/detail/bearer_signer.hpp>
 #include <dataflux/service/detail/client_core.hpp>
+#include <dataflux/service/detail/verb_of.hpp>
 
 #include <string>
 #include <string_view>

@@ -8,6 +8,7 @@
 #include <dataflux/s3/detail/keys_signer.hpp>
 #include <dataflux/s3/detail/verbs.hpp>
 #include <dataflux/service/detail/client_core.hpp>
+#include <dataflux/service/detail/verb_of.hpp>
 
 #include <initializer_list>
 #include <string>

@@ -94,7 +94,6 @@ DATAFLUX_INLINE result<object_metadata> read_object_head(const http::reply_head&
   out.bucket = bucket;
   out.name = object;
   for (const auto& field : head.fields()) take_object_field(field, out);
-  if (head.content_length()) out.size = *head.content_length();
   // An object is never changed: what is there was made when it was last modified.
   out.created = out.updated;
   out.generation = generation_of(out.etag);

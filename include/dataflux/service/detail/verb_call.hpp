@@ -2,7 +2,6 @@
 
 #include <dataflux/service/detail/looking_call.hpp>
 #include <dataflux/store/detail/validate.hpp>
-#include <dataflux/store/detail/verb_list.hpp>
 #include <dataflux/store/object_store.hpp>
 
 #include <optional>
@@ -11,17 +10,6 @@
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::service {
-
-/// The verb of a request, the first in the list.
-template <class Request, class Verbs>
-struct verb_of;
-template <class Request, class First, class... Others>
-struct verb_of<Request, detail::verb_list<First, Others...>>
-    : std::conditional_t<std::is_same_v<Request, typename First::request>,
-                         std::type_identity<First>,
-                         verb_of<Request, detail::verb_list<Others...>>> {};
-template <class Request>
-struct verb_of<Request, detail::verb_list<>> {};
 
 /// A call whose reply is read as a whole: every verb of a service but the read.
 template <class Dialect, class Verb>
