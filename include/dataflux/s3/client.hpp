@@ -18,7 +18,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -43,10 +42,12 @@ enum class upload_checksum : std::uint8_t {
 /// How a client finds, authenticates to and treats a server. 0 = the default of each time and
 /// number.
 struct client_options {
-  /// Nothing = anonymous: requests are not signed.
-  std::optional<access_keys> keys{};
+  /// Null = those that AWS's own tools would find: find_aws_credentials(). Keys that the
+  /// application has: make_aws_keys(). make_anonymous_credentials(): requests are not signed.
+  credentials_ptr credentials{};
   /// Where buckets are of which nothing else is known: another region is found by the first request
-  /// to a bucket, and remembered. Empty = AWS_REGION, AWS_DEFAULT_REGION, "us-east-1".
+  /// to a bucket, and remembered. Empty = AWS_REGION, AWS_DEFAULT_REGION, that of a profile whose
+  /// keys are found, "us-east-1".
   std::string region{};
   /// "http[s]://host[:port][/base]" of a server that speaks as S3 does. Empty =
   /// AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else AWS.
@@ -86,7 +87,7 @@ struct client_options {
 
 /// S3 as an object_store, and what speaks like it.
 ///
-///     auto client = s3::client::create({.keys = keys, .region = "eu-west-1"}).value();
+///     auto client = s3::client::create({.region = "eu-west-1"}).value();
 ///     auto page = client->list_page({.bucket = "data", .prefix = "train/"}).value();
 ///
 /// A generation is made of the object's ETag: it names one content, and of two none is the later.
@@ -101,8 +102,9 @@ struct client_options {
 /// the endpoint; no redirect is followed but to where the service says that the bucket is.
 class client final : public detail::begins<client, detail::s3::store_verbs> {
  public:
-  /// Starts the I/O threads; sends nothing. Errors: invalid_argument for a bad endpoint, region or
-  /// option; resource_exhausted without threads or descriptors.
+  /// Starts the I/O threads; sends nothing. Errors: those of finding credentials
+  /// (auth/credentials.hpp); invalid_argument for a bad endpoint, region or option;
+  /// resource_exhausted without threads or descriptors.
   static result<std::shared_ptr<client>> create(client_options options = {});
   DATAFLUX_INLINE ~client() override;
 

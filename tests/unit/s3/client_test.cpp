@@ -1,3 +1,4 @@
+#include <dataflux/auth/credentials.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/s3/client.hpp>
 #include <dataflux/s3/detail/entity_tag.hpp>
@@ -33,9 +34,10 @@ using http::transport_failure;
 constexpr std::string_view session_token{"SESSION-TOKEN-0123456789abcdef"};
 
 s3::client_options usual_options() {
-  return {.keys = dataflux::access_keys{.id = "AKIDEXAMPLE",
-                                        .secret = "SECRET-0123456789abcdef",
-                                        .session_token = std::string(session_token)},
+  return {.credentials = dataflux::make_aws_keys({.id = "AKIDEXAMPLE",
+                                                  .secret = "SECRET-0123456789abcdef",
+                                                  .session_token = std::string(session_token)})
+                             .value(),
           .region = "us-east-1",
           .endpoint = "https://store.test"};
 }
@@ -119,7 +121,7 @@ TEST_CASE("s3 client: requests are signed, and over TLS bodies are not hashed", 
         "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072");
 
   auto anonymous = usual_options();
-  anonymous.keys.reset();
+  anonymous.credentials = dataflux::make_anonymous_credentials();
   fixture h{std::move(anonymous)};
   REQUIRE(h.run(dataflux::stat_request{.bucket = "bkt", .object = "o"}));
   CHECK_FALSE(h.sent(0).headers.find("Authorization"));
@@ -371,6 +373,7 @@ TEST_CASE("s3 client: what S3 lacks is told by its traits and refused", "[s3]") 
 
 TEST_CASE("s3 client: options that cannot be are refused", "[s3]") {
   const auto refused = [](s3::client_options o) {
+    o.credentials = dataflux::make_anonymous_credentials();
     o.shared_transport = fixture().net;
     return !s3::client::create(std::move(o));
   };

@@ -1,23 +1,25 @@
 #pragma once
 
-#include <dataflux/auth/access_token.hpp>
 #include <dataflux/auth/detail/signing_clock.hpp>
 #include <dataflux/auth/detail/sigv4.hpp>
+#include <dataflux/auth/detail/token_cache.hpp>
 #include <dataflux/service/detail/signer.hpp>
 
 #include <optional>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
-/// Signs each request by Signature Version 4 with keys that stay the same, or not at all where
-/// there are none. Over TLS a body goes unsigned, since its checksum is signed; over plain HTTP its
-/// SHA-256 is. A clock that a refusal shows to be wrong is corrected, and the attempt is worth
-/// another one.
+/// Signs each request by Signature Version 4 with the keys that credentials end in; not at all for
+/// anonymous ones. Over TLS a body goes unsigned, since its checksum is signed; over plain HTTP its
+/// SHA-256 is. Another attempt is worth it where a refusal shows that the clock is wrong, which
+/// corrects it, or that keys have ended, which are renewed then.
 ///
-/// Threads: any may call. Cost: as auth::sign_sigv4() says.
+/// Threads, lifetime: as auth::token_cache says. Cost: as auth::sign_sigv4() says.
 class keys_signer final : public service::signer {
  public:
-  explicit keys_signer(std::optional<access_keys> keys) noexcept : keys_(std::move(keys)) {}
+  keys_signer(credentials_ptr credentials, http::transport& transport, dataflux::observer* observer)
+      : keys_(std::move(credentials), transport, {.keys = true, .observer = observer}) {}
 
   DATAFLUX_INLINE std::optional<service::credential_view> try_get(time_point now) override;
   DATAFLUX_INLINE service::signer_wait await(scheduler& executor,
@@ -29,7 +31,7 @@ class keys_signer final : public service::signer {
                                const service::refusal& why) override;
 
  private:
-  const std::optional<access_keys> keys_;
+  auth::token_cache keys_;
   auth::signing_keys cache_{};
   auth::signing_clock clock_{};
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/environment.hpp>
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/exec/detail/blocking_worker.hpp>
@@ -50,10 +51,16 @@ inline result<s3::endpoint> endpoint_of(const client_options& o) {
   return endpoint::make(rules);
 }
 
-inline result<std::string> region_of(const client_options& o) {
-  std::string region =
-      o.region.empty() ? first_of({"AWS_REGION", "AWS_DEFAULT_REGION"}, "us-east-1") : o.region;
-  if (is_region(region)) return region;
+/// As whom, and where.
+inline result<aws_credentials> identity_of(const client_options& o) {
+  aws_credentials who{o.credentials, o.region};
+  if (!who.credentials) {
+    auto found = find_aws_credentials({.region = o.region});
+    if (!found) return std::move(found).error();
+    who = *std::move(found);
+  }
+  if (who.region.empty()) who.region = first_of({"AWS_REGION", "AWS_DEFAULT_REGION"}, "us-east-1");
+  if (is_region(who.region)) return who;
   return error{errc::invalid_argument, "the region is no name of one, such as \"us-east-1\""};
 }
 
@@ -116,8 +123,8 @@ DATAFLUX_INLINE client::client(detail::ref<detail::service::client_core> core) n
 DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options options) {
   auto where = detail::s3::endpoint_of(options);
   if (!where) return std::move(where).error();
-  auto region = detail::s3::region_of(options);
-  if (!region) return std::move(region).error();
+  auto identity = detail::s3::identity_of(options);
+  if (!identity) return std::move(identity).error();
   if (auto good = detail::s3::check_fields(options); !good) return std::move(good).error();
   std::shared_ptr<detail::http::transport> transport =
       std::exchange(options.shared_transport, nullptr);
@@ -130,12 +137,13 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
       .requester_pays = options.requester_pays,
       .conditional_writes = where->is_aws() || options.conditional_writes,
       .uploads = detail::s3::kind_of(options.upload_checksum)};
-  auto who = std::make_unique<detail::s3::keys_signer>(std::move(options.keys));
+  auto who = std::make_unique<detail::s3::keys_signer>(std::move(identity->credentials), *transport,
+                                                       options.observer);
   using core = detail::service::client_core;
-  return std::shared_ptr<client>(new client(detail::ref<core>::adopt(
-      new core(detail::s3::call_options_of(std::move(options)),
-               std::make_unique<const detail::s3::dialect>(*where, *std::move(region), how),
-               std::move(who), std::move(transport)))));
+  return std::shared_ptr<client>(new client(detail::ref<core>::adopt(new core(
+      detail::s3::call_options_of(std::move(options)),
+      std::make_unique<const detail::s3::dialect>(*where, std::move(identity->region), how),
+      std::move(who), std::move(transport)))));
 }
 
 DATAFLUX_INLINE client::~client() { detail::service::end_core(std::move(core_)); }

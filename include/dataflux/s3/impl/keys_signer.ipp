@@ -3,47 +3,88 @@
 #include <dataflux/s3/detail/keys_signer.hpp>
 
 #include <chrono>
+#include <string>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
-DATAFLUX_INLINE std::optional<service::credential_view> keys_signer::try_get(time_point) {
-  return service::credential_view{keys_ ? std::string_view{keys_->session_token}
-                                        : std::string_view{}};
+/// "ID TOKEN": the id tells keys apart, and what is behind the blank is what no error shows, as of
+/// a bearer token. The view is valid until this thread asks again.
+inline std::string_view credential_of(const access_keys& keys) {
+  static thread_local std::string text;
+  text.assign(keys.id).append(" ").append(keys.session_token);
+  return text;
+}
+
+inline std::string_view id_of(const service::credential& with) noexcept {
+  return std::string_view{with.secret}.substr(0, with.secret.find(' '));
+}
+
+/// What new keys may mend.
+inline bool means_other_keys(std::string_view reason) noexcept {
+  return reason == "ExpiredToken" || reason == "ExpiredTokenException" ||
+         reason == "InvalidToken" || reason == "InvalidAccessKeyId";
+}
+
+DATAFLUX_INLINE std::optional<service::credential_view> keys_signer::try_get(time_point now) {
+  const access_keys* const keys = keys_.try_keys(now);
+  if (keys == nullptr) return std::nullopt;
+  return service::credential_view{credential_of(*keys)};
 }
 
 DATAFLUX_INLINE service::signer_wait keys_signer::await(scheduler& executor,
                                                         service::credential_handler handler) {
-  executor.post([this, handler = std::move(handler)]() mutable { handler(*try_get({})); });
-  return service::signer_wait::none;
+  const auto wait = keys_.await(executor, [this, &executor, handler = std::move(handler)](
+                                              const result<std::string_view>& id) mutable {
+    if (!id) return handler(id.error());
+    const auto ready = try_get(executor.now());
+    ready ? handler(*ready) : handler(error(errc::unauthenticated, "the keys have ended at once"));
+  });
+  return service::signer_wait{static_cast<std::uint64_t>(wait)};
 }
 
-DATAFLUX_INLINE bool keys_signer::cancel(service::signer_wait) noexcept { return false; }
+DATAFLUX_INLINE bool keys_signer::cancel(service::signer_wait wait) noexcept {
+  return keys_.cancel(auth::authorization_wait{static_cast<std::uint64_t>(wait)});
+}
 
-DATAFLUX_INLINE result<void> keys_signer::sign(const service::outgoing& out,
-                                               const service::credential&) {
-  if (!keys_) return {};
-  std::string digest{out.body_digest};
-  if (digest.empty()) {
-    const bool covered = out.request.origin->tls && out.request.body.size() != 0;
-    if (covered) {
-      digest = auth::unsigned_payload;
-    } else {
-      auto made = auth::payload_digest(out.request.body);
-      if (!made) return std::move(made).error();
-      digest = *std::move(made);
-    }
+/// The payload's digest, or the word for none.
+inline result<std::string> payload_of(const service::outgoing& out) {
+  if (!out.body_digest.empty()) return std::string{out.body_digest};
+  if (out.request.origin->tls && out.request.body.size() != 0) {
+    return std::string{auth::unsigned_payload};
   }
-  return auth::sign_sigv4(out.request, *keys_, {.region = out.region},
-                          clock_.now(std::chrono::system_clock::now()), digest, cache_);
+  return auth::payload_digest(out.request.body);
 }
 
-DATAFLUX_INLINE bool keys_signer::refused(const service::credential&, const service::refusal& why) {
-  return keys_ && clock_.learn({.status = why.status,
-                                .reason = why.reason,
-                                .date = why.date,
-                                .now = std::chrono::system_clock::now(),
-                                .age = why.age});
+/// Keys that were renewed while the call waited for its turn are as good.
+DATAFLUX_INLINE result<void> keys_signer::sign(const service::outgoing& out,
+                                               const service::credential& with) {
+  if (id_of(with).empty()) return {};
+  const access_keys* const keys = keys_.try_keys(out.now);
+  if (keys == nullptr) {
+    return std::move(
+        error{errc::unauthenticated, "the keys have ended while the call waited for its turn"}
+            .with_retryable(true));
+  }
+  const auto payload = payload_of(out);
+  if (!payload) return payload.error();
+  return auth::sign_sigv4(out.request, *keys, {.region = out.region},
+                          clock_.now(std::chrono::system_clock::now()), *payload, cache_);
+}
+
+DATAFLUX_INLINE bool keys_signer::refused(const service::credential& with,
+                                          const service::refusal& why) {
+  const std::string_view id = id_of(with);
+  if (id.empty()) return false;
+  if (means_other_keys(why.reason) && keys_.renewable(id)) {
+    keys_.invalidate(id);
+    return true;
+  }
+  return clock_.learn({.status = why.status,
+                       .reason = why.reason,
+                       .date = why.date,
+                       .now = std::chrono::system_clock::now(),
+                       .age = why.age});
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::s3

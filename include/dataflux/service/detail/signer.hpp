@@ -42,6 +42,8 @@ struct outgoing {
   std::string_view body_digest{};
   /// Where the bucket is: see dialect::region_of().
   std::string_view region{};
+  /// When it goes out, by the scheduler's clock.
+  time_point now{};
 };
 
 /// An attempt that the service did not carry out, 4xx.

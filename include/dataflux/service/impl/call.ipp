@@ -189,7 +189,7 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
   if (signed_) {
     signed_at_ = executor->now();
     const std::string region = core_->dialect->region_of(identity().bucket);
-    auto good = core_->signer->sign({request, body_digest(), region}, credential_);
+    auto good = core_->signer->sign({request, body_digest(), region, signed_at_}, credential_);
     if (!good) {
       end_turn(http::pace_outcome::not_rejected);
       return finish(std::move(good).error());
