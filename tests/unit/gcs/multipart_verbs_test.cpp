@@ -374,6 +374,17 @@ TEST_CASE("multipart_abort_verb: request, reply, and a second attempt", "[gcs]")
   CHECK(parse<multipart_abort_verb>(r, {}, {204, ""}));
 }
 
+TEST_CASE("multipart complete: Google's takes no conditions", "[gcs]") {
+  const dataflux::multipart_complete_request asked{.bucket = "bkt",
+                                                   .object = "o",
+                                                   .upload_id = "U",
+                                                   .parts = {{1, 9, 0, "\"e\""}},
+                                                   .conditions = {.if_generation_match = 0}};
+  const auto refused = multipart_complete_verb::prepare(asked, known_id);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == dataflux::errc::unimplemented);
+}
+
 TEST_CASE("verb_reply_fuzz: seeds and mutations keep the invariants", "[gcs]") {
   for_each_mutation(
       {R"({"nextPageToken":"t","prefixes":["a/"],

@@ -61,9 +61,9 @@ struct fixture {
 
   void go() { pace ? clock.run_for(*pace) : clock.run(); }
 
-  explicit fixture(std::uint64_t memory = 4 * part)
-      : store(clock, {.traits = {.min_part_size = part}, .rtt = 10ms}),
-        context(store, {.upload_memory = memory}) {
+  explicit fixture(std::uint64_t memory = 4 * part,
+                   const dataflux::store_traits& traits = {.min_part_size = part})
+      : store(clock, {.traits = traits, .rtt = 10ms}), context(store, {.upload_memory = memory}) {
     store.put("bkt", "o", dataflux::as_bytes("old"));
   }
 
@@ -535,6 +535,38 @@ TEST_CASE("object_upload: whatever fails, the old object or the new one, and no 
     }
   }
   CHECK(failures > 40);
+}
+
+TEST_CASE("object_upload: where nothing can be renamed an upload ends under a condition",
+          "[transfer]") {
+  const dataflux::store_traits like_s3{
+      .min_part_size = part, .moves = false, .conditional_complete = true};
+  fixture w{4 * part, like_s3};
+  const auto made = w.write(3 * part, {});
+  REQUIRE(made);
+  CHECK(made->mode == commit_mode::direct);
+  CHECK(made->fallback.empty());
+  CHECK(w.content() == w.sent);
+  CHECK(w.store.counters().of(store_verb::move) == 0);
+  CHECK(w.store.counters().of(store_verb::stat) == 1);  // at the beginning alone
+  w.clean();
+
+  // What another program writes in between stays.
+  fixture late{4 * part, like_s3};
+  late.store.set_faults([&](store_verb v, std::string_view, std::uint64_t) {
+    if (v == store_verb::multipart_complete) {
+      late.store.put("bkt", "o", dataflux::as_bytes("theirs"));
+    }
+    return std::optional<injected_fault>{};
+  });
+  const auto refused = late.write(3 * part, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == errc::failed_precondition);
+  CHECK(late.content() == "theirs");
+  late.clean();
+
+  fixture neither{4 * part, {.min_part_size = part, .moves = false}};
+  CHECK(neither.open().error().code() == errc::failed_precondition);
 }
 
 TEST_CASE("object_upload: a begin whose reply is lost leaves no upload open", "[transfer]") {

@@ -143,7 +143,9 @@ class machine_run {
   using checker = std::function<void(bool, const char*)>;
 
   machine_run(setting s, checker expect)
-      : set(std::move(s)), expect_(std::move(expect)), machine_(subject(set), largest) {
+      : set(std::move(s)),
+        expect_(std::move(expect)),
+        machine_(subject(set), {.max_object_size = largest}) {
     for (std::uint64_t i = 0; i < set.pieces; ++i) {
       const part_checksum piece{piece_size, static_cast<std::uint32_t>(11 * i + 3)};
       bytes_.push_back(piece);

@@ -54,8 +54,8 @@ Request with_attributes(const upload_request& from, const std::string& object) {
 /// committed_object::fallback; a resumable session, which ends by itself, is not.
 class upload_machine {
  public:
-  /// `max_object_size` is the store's.
-  upload_machine(upload_request request, std::uint64_t max_object_size);
+  /// A store that cannot rename objects ends uploads directly, under a condition where it has that.
+  upload_machine(upload_request request, const store_traits& store);
 
   /// What to do, in order. `now` is only compared with other events'.
   /// Short of memory it fails with that; where even that needs more, it throws std::bad_alloc, and
@@ -163,7 +163,7 @@ class upload_machine {
   bool staged() const noexcept { return mode_ == commit_mode::staged; }
 
   const upload_request request_;
-  const std::uint64_t max_object_size_;
+  const store_traits store_;
   std::vector<upload_action> actions_{};
   time_point now_{};
 

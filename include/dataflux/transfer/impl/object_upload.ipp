@@ -16,7 +16,7 @@ DATAFLUX_INLINE object_upload::object_upload(const transfer_context& context,
       context_(context),
       state_(context.state()),
       request_(std::move(request)),
-      machine_(request_, context.store().traits().max_object_size) {}
+      machine_(request_, context.store().traits()) {}
 
 DATAFLUX_INLINE void object_upload::open(upload_memory::source bytes, completion<void> done) {
   open_done_ = std::move(done);

@@ -15,12 +15,11 @@ inline bool is_not_permitted(const error& e) noexcept {
   return e.code() == errc::permission_denied || e.code() == errc::unimplemented;
 }
 
-DATAFLUX_INLINE upload_machine::upload_machine(upload_request request,
-                                               std::uint64_t max_object_size)
+DATAFLUX_INLINE upload_machine::upload_machine(upload_request request, const store_traits& store)
     : request_(std::move(request)),
-      max_object_size_(max_object_size),
+      store_(store),
       expected_(request_.if_generation_match),
-      mode_(request_.mode),
+      mode_(store.moves ? request_.mode : commit_mode::direct),
       cleaning_timeout_(usual_cleaning_timeout) {}
 
 DATAFLUX_INLINE std::vector<upload_action> upload_machine::take(upload_event event,
@@ -41,6 +40,11 @@ DATAFLUX_INLINE void upload_machine::call(upload_step step, upload_verb request,
 DATAFLUX_INLINE void upload_machine::on(upload_opened event) {
   open_waits_ = true;
   if (!event.checked) return open_failed(std::move(event.checked).error());
+  if (!store_.moves && !store_.conditional_complete) {
+    return open_failed(error(errc::failed_precondition,
+                             "this store can neither rename an object nor end an upload under a "
+                             "condition: what another program writes meanwhile would be lost"));
+  }
   if (expected_) return opened();
   call(upload_step::stat_target,
        stat_request{
@@ -165,10 +169,10 @@ DATAFLUX_INLINE void upload_machine::add(part_checksum piece) {
   pieces_.push_back(piece);
   whole_.append({piece.crc32c, piece.size});
   if (failure_) return act(upload_release{next.number});
-  if (whole_.length() > max_object_size_) {
+  if (whole_.length() > store_.max_object_size) {
     act(upload_release{next.number});
-    return fail(error(errc::out_of_range,
-                      "an object has at most " + std::to_string(max_object_size_) + " bytes"));
+    return fail(error(errc::out_of_range, "an object has at most " +
+                                              std::to_string(store_.max_object_size) + " bytes"));
   }
   waiting_.push_back(next);
 }
@@ -182,7 +186,7 @@ DATAFLUX_INLINE void upload_machine::advance() {
   for (; !waiting_.empty(); waiting_.pop_front()) send_part(waiting_.front());
   if (!last_given_ || in_flight_ > 0) return;
   phase_ = phase::ending;
-  if (staged() || !expected_) return complete();
+  if (staged() || !expected_ || store_.conditional_complete) return complete();
   // The only precondition that there is without staging.
   call(upload_step::check_target,
        stat_request{

@@ -91,11 +91,15 @@ DATAFLUX_INLINE void upload_machine::complete() {
     return a.part_number < b.part_number;
   });
   temporary_.there = staged();
-  call(upload_step::complete, multipart_complete_request{.bucket = request_.bucket,
-                                                         .object = begun_->object,
-                                                         .upload_id = begun_->upload.upload_id,
-                                                         .parts = parts_,
-                                                         .mark = begun_->upload.mark});
+  multipart_complete_request request{.bucket = request_.bucket,
+                                     .object = begun_->object,
+                                     .upload_id = begun_->upload.upload_id,
+                                     .parts = parts_,
+                                     .mark = begun_->upload.mark};
+  if (!staged() && store_.conditional_complete) {
+    request.conditions.if_generation_match = expected_;
+  }
+  call(upload_step::complete, std::move(request));
 }
 
 DATAFLUX_INLINE void upload_machine::completed(result<object_metadata> made) {
@@ -135,7 +139,11 @@ DATAFLUX_INLINE void upload_machine::compared(result<object_metadata> found, upl
   if (failure_) return clean();
   if (!found) return fail(removed(std::move(found).error()));
   if (!found->crc32c) {
-    return fail(error(errc::data_loss, "the service gives no CRC32C of the object"));
+    if (store_.crc32c_everywhere || staged() || found->size != whole_.length()) {
+      return fail(error(errc::data_loss, "the service gives no CRC32C of the object"));
+    }
+    fall_back("the store gives no CRC32C of the object: its parts and its size were compared");
+    return committed(*std::move(found));
   }
   compare(*std::move(found), step);
 }
