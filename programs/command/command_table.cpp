@@ -117,6 +117,10 @@ void declare_shards(CLI::App& app, command_line& to) {
                     "Index of some of the shards, which are not read if they are as they were;\n"
                     "may come again");
   index->add_option(
+      "--from", with.foreign,
+      "Another program's index of a shard, which is not read then: AIStore's, DALI's,\n"
+      "webshart's; of wids, names and sizes are compared; may come again");
+  index->add_option(
       "--board", with.board,
       "gs://bucket/prefix, where as many as run this command meet, and share the work");
   index->add_option("--glob", with.glob, "Only names like this, instead of .tar: train/*.tar");
