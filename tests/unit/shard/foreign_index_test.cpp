@@ -2,6 +2,7 @@
 #include <dataflux/shard/foreign_index.hpp>
 #include <dataflux/shard/index_shards.hpp>
 #include <dataflux/shard/sample_reads.hpp>
+#include <dataflux/shard/verify_shards.hpp>
 
 #include <support/catch.hpp>
 #include <support/vector_file.hpp>
@@ -240,6 +241,28 @@ TEST_CASE("import_foreign_index: a stale index never gives bytes of another samp
     CHECK(dataflux::split_sample(made, i, dataflux::as_bytes(part)).error().code() ==
           errc::data_loss);
   }
+}
+
+TEST_CASE("import_foreign_index: verified, it is our own index", "[shard]") {
+  foreign_fixture w;
+  w.put("s/dirs.tar", vector_file("tar/odd/dirs.tar"));
+  REQUIRE(w.make(w.request()));
+  const auto digest = w.ours().digest();
+  auto r = w.request();
+  auto dirs = only(read("webshart/dirs.json"));
+  dirs.push_back(read("webshart/s0.json"));
+  r.parts.push_back(import_foreign_index("bkt", r.shards, dirs).value());
+  REQUIRE(w.make(std::move(r))->taken_over == 2);
+  const auto index = w.ours();
+  CHECK(index.digest() != digest);
+  auto op = dataflux::submit_verify_shards(w.context, index, {.path = w.at("index")});
+  const auto found = w.end(op);
+  INFO((found ? "" : found.error().to_string()));
+  REQUIRE(found);
+  CHECK(found->filled == 2);
+  CHECK(w.ours().shard(0)->object.name == "s/dirs.tar");
+  // But for what was counted, which others do not tell.
+  CHECK(w.ours().sample(0)->offset == 1024);
 }
 
 TEST_CASE("xxhash64: known values", "[shard]") {

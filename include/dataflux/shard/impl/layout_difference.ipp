@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
@@ -11,6 +12,15 @@ namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 template <class T>
 std::size_t first_difference(const std::vector<T>& a, const std::vector<T>& b) noexcept {
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
+}
+
+/// Field, size and place of member `m`, which is of sample `s`.
+inline bool is_same_member(const shard_layout& a, const shard_layout& b, std::size_t s,
+                           std::size_t m) noexcept {
+  return a.member_sizes[m] == b.member_sizes[m] &&
+         std::uint64_t{a.begins[s]} + a.member_offsets[m] ==
+             std::uint64_t{b.begins[s]} + b.member_offsets[m] &&
+         a.fields[a.member_fields[m]] == b.fields[b.member_fields[m]];
 }
 
 DATAFLUX_INLINE std::string difference_of(const shard_layout& indexed, const shard_layout& found) {
@@ -24,23 +34,28 @@ DATAFLUX_INLINE std::string difference_of(const shard_layout& indexed, const sha
     const std::size_t at = first_difference(a, b);
     return at == samples ? std::string{} : "its sample " + std::to_string(at) + what;
   };
-  std::string what = sample(indexed.hashes, found.hashes, " has another key than the index");
-  if (what.empty()) {
-    what = sample(indexed.begins, found.begins, " lies at another place than in the index");
+  if (auto what = sample(indexed.hashes, found.hashes, " has another key than the index");
+      !what.empty()) {
+    return what;
   }
-  if (!what.empty()) return what;
   const std::size_t members = indexed.member_sizes.size();
   if (found.member_sizes.size() != members || found.first_members != indexed.first_members) {
     return count("members", found.member_sizes.size(), members);
   }
-  for (std::size_t m = 0; m < members; ++m) {
-    const bool same =
-        indexed.member_sizes[m] == found.member_sizes[m] &&
-        indexed.member_offsets[m] == found.member_offsets[m] &&
-        indexed.fields[indexed.member_fields[m]] == found.fields[found.member_fields[m]];
-    if (!same) return "its member " + std::to_string(m) + " is not that of the index";
+  for (std::size_t s = 0; s < samples; ++s) {
+    const std::size_t end = s + 1 < samples ? indexed.first_members[s + 1] : members;
+    for (std::size_t m = indexed.first_members[s]; m < end; ++m) {
+      if (!is_same_member(indexed, found, s, m)) {
+        return "its sample " + std::to_string(s) + " has other members than in the index";
+      }
+    }
   }
+  // Where it has no checksums it may be another's, who does not know where headers begin.
   if (!indexed.checksummed || !found.checksummed) return {};
+  if (auto what = sample(indexed.begins, found.begins, " begins elsewhere than in the index");
+      !what.empty()) {
+    return what;
+  }
   return sample(indexed.crcs, found.crcs, " has another checksum than in the index");
 }
 
