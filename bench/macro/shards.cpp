@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
@@ -93,7 +94,7 @@ tally read_objects(const settings& s, const dataflux::transfer_context& context,
       s, context,
       [&]() -> std::optional<dataflux::get_request> {
         if (position == std::min<std::uint64_t>(most, rows.size())) return std::nullopt;
-        const auto row = rows.row(order.row(position++));
+        const auto row = rows[static_cast<std::size_t>(order.row(position++))];
         return dataflux::get_request{
             .object = std::string(row.name), .generation = row.generation, .object_size = row.size};
       },

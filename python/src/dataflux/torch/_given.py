@@ -121,7 +121,7 @@ def _told(first, parts):
     """Where objects come from, for people."""
     if isinstance(first, (str, os.PathLike)):
         told = os.fspath(first)
-    elif isinstance(first, list):
+    elif isinstance(first, list) and hasattr(parts[0], "shard_samples"):
         told = f"{first[0]} and {len(first) - 1} more shards"
     elif isinstance(first, tuple):
         told = url_of(*first)
