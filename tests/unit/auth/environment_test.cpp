@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -53,6 +54,23 @@ TEST_CASE("environment: tells unset variables from empty ones", "[auth]") {
   CHECK(process_environment().variable("DATAFLUX_TEST_EMPTY") == "");
   REQUIRE(::unsetenv("DATAFLUX_TEST_EMPTY") == 0);
   CHECK_FALSE(process_environment().variable("DATAFLUX_TEST_EMPTY"));
+}
+
+TEST_CASE("environment: a replaced file is whole, and its owner's alone", "[auth]") {
+  const scratch_folder folder;
+  const std::string path = folder.at("login.json");
+  std::ofstream(path) << "a longer text that was there before";
+  REQUIRE(process_environment().replace_file(path, "new"));
+  CHECK(process_environment().read_file(path).value() == "new");
+  struct stat facts {};
+  REQUIRE(::stat(path.c_str(), &facts) == 0);
+  CHECK((facts.st_mode & 0777U) == 0600U);
+  CHECK_FALSE(process_environment().replace_file(folder.at("absent/x"), "new"));
+}
+
+TEST_CASE("environment: runs programs", "[auth]") {
+  CHECK(process_environment().run({"printf", "%s", "a b"}, std::chrono::seconds(20)).value() ==
+        "a b");
 }
 
 }  // namespace environment_test

@@ -11,6 +11,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// A hidden_file beside a path, whose name it gets at the end, flushed to the disk. Before that,
 /// and when it is destroyed without it, what lay there stays.
 ///
+/// `mode`: of the new file, less the umask.
+///
 /// Errors: those of the file system, with the path. Lifetime: the path outlives it. Threads: one at
 /// a time; all members block for the disk.
 class replacing_file {
