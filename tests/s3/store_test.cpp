@@ -1,13 +1,7 @@
-#include <dataflux/auth/credentials.hpp>
-#include <dataflux/s3/client.hpp>
-#include <dataflux/store/synthetic_objects.hpp>
+#include <dataflux/codec/crc32c.hpp>
 
-#include <emulator/emulator.hpp>
-#include <emulator/fault_json.hpp>
-#include <support/catch.hpp>
+#include <s3/fixture.hpp>
 
-#include <chrono>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,59 +12,9 @@ namespace {
 using dataflux::as_bytes;
 using dataflux::errc;
 using dataflux::preconditions;
+using s3_test::content;
+using s3_test::fixture;
 namespace s3 = dataflux::s3;
-
-emulator::server_options s3_server(emulator::s3::options how = {}) {
-  emulator::server_options o;
-  o.service.s3 = how;
-  return o;
-}
-
-s3::client_options options_of(const emulator::server& server) {
-  const emulator::s3::options known;
-  return {.credentials =
-              dataflux::make_aws_keys({.id = known.access_key, .secret = known.secret_key}).value(),
-          .region = known.region,
-          .endpoint = server.endpoint(),
-          .conditional_writes = true};
-}
-
-std::vector<std::byte> content(std::size_t size, std::uint64_t seed) {
-  std::vector<std::byte> out(size);
-  dataflux::synthetic_bytes(size, seed).copy(0, out);
-  return out;
-}
-
-class fixture {
- public:
-  explicit fixture(emulator::s3::options how = {}) : server(s3_server(how)) {
-    server.create_bucket("bucket");
-    client = s3::client::create(options_of(server)).value();
-  }
-
-  dataflux::result<dataflux::object_metadata> put(const std::string& object,
-                                                  dataflux::bytes_view data, preconditions c = {}) {
-    return client->insert({.bucket = "bucket", .object = object, .data = data, .conditions = c});
-  }
-  dataflux::result<std::vector<std::byte>> get(dataflux::read_request r) {
-    r.bucket = "bucket";
-    std::vector<std::byte> memory(std::size_t{12} << 20U);
-    dataflux::span_sink sink(memory);
-    auto summary = client->read(r, sink);
-    if (!summary) return summary.error();
-    last = *summary;
-    memory.resize(sink.size());
-    return memory;
-  }
-  void script(const std::string& rule) {
-    server.faults().clear();
-    server.faults().add(emulator::read_fault(emulator::parse_json(rule).value()));
-  }
-
-  emulator::server server;
-  std::shared_ptr<s3::client> client{};
-  dataflux::read_summary last{};
-};
 
 const std::vector<std::string> odd_names{
     "plain",      "a b+c%2F", "a//b",       "a/./b",     "x\x01y",    "\xC3\xA4/\xF0\x9F\x98\x80",
@@ -289,10 +233,8 @@ TEST_CASE("s3 store: missing buckets and wrong keys are told apart", "[s3]") {
   CHECK(bucket->location == "us-east-1");
   CHECK_FALSE(bucket->versioning);
 
-  auto options = options_of(f.server);
-  options.credentials =
-      dataflux::make_aws_keys({.id = emulator::s3::options{}.access_key, .secret = "wrong"})
-          .value();
+  auto options = s3_test::options_of(f.server);
+  options.credentials = s3_test::keys_of("wrong");
   const auto stranger = s3::client::create(options).value();
   const auto refused = stranger->list_page({.bucket = "bucket"});
   CHECK(refused.error().code() == errc::unauthenticated);
@@ -304,17 +246,6 @@ TEST_CASE("s3 store: another region than was thought is found", "[s3]") {
   CHECK(f.put("o", {}));
   CHECK(f.client->stat({.bucket = "bucket", .object = "o"}));
   CHECK(f.client->totals().retries == 1);
-}
-
-TEST_CASE("s3 store: storms, breaks and lost replies are survived", "[s3]") {
-  fixture f;
-  const auto data = content(3'000'000, 4);
-  REQUIRE(f.put("o", data));
-  f.script(R"({"action": "refuse", "verb": "objects.get", "status": 503, "count": 3})");
-  CHECK(f.get({.object = "o"}).value() == data);
-  CHECK(f.client->totals().paced == 3);
-  f.script(R"({"action": "skew", "ms": -3600000, "count": 0})");
-  CHECK(f.put("skewed", data));
 }
 
 }  // namespace

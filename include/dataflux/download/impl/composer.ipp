@@ -33,7 +33,9 @@ DATAFLUX_INLINE composer::composer(transfer_state& core, std::string bucket,
       bucket_(std::move(bucket)),
       options_(with_defaults<&compose_options::max_bytes, &compose_options::min_objects,
                              &compose_options::lifetime>(options)),
-      wake_(std::move(wake)) {}
+      wake_(std::move(wake)) {
+  if (core.engine.store().traits().max_compose_sources < 2) is_ = state::off;
+}
 
 DATAFLUX_INLINE std::size_t composer::min_objects() const noexcept {
   return std::max<std::size_t>(options_.min_objects, 2);

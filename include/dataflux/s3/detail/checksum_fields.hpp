@@ -10,8 +10,8 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
-/// What a reply says of an object's bytes, by which they can be compared. What cannot be compared
-/// is no checksum here.
+/// What a reply says of an object's bytes, by which they can be compared (s3-protocol.md 3.1). What
+/// cannot be compared is no checksum here.
 struct told_checksums {
   std::optional<std::uint32_t> crc32c{};
   /// The best of the others.

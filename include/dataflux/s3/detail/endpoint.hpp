@@ -32,7 +32,7 @@ struct bucket_place {
   std::string base{};
 };
 
-/// Where the service is, in each region. A value; thread-safe once made.
+/// Where the service is, in each region (s3-protocol.md 1.1). A value; thread-safe once made.
 class endpoint {
  public:
   /// Errors: invalid_argument for a URL that is none, has a query, or comes with dual_stack or

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-/// The ETag, which is all that names one state of an object. It is opaque text.
+/// The ETag, which is all that names one state of an object (s3-protocol.md 4). It is opaque text.
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
 /// Without quotes and without the W/ of a weak one: servers write the same tag in several ways.

@@ -10,7 +10,7 @@
 #include <string_view>
 
 /// How a page of the library's listing is asked for and made of one of S3's, which knows an
-/// exclusive beginning and no end.
+/// exclusive beginning and no end (s3-protocol.md 3.8, 9).
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
 /// The greatest text that no name >= `start` is behind, as far as text goes: `start-after` with it

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/detail/upload_action.hpp>
 #include <dataflux/transfer/detail/upload_begin.hpp>
 

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/s3/client.hpp>
+#include <dataflux/store/synthetic_objects.hpp>
+
+#include <emulator/emulator.hpp>
+#include <emulator/fault_json.hpp>
+#include <support/catch.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// A client of S3, and an S3 of our own with a bucket "bucket".
+namespace s3_test {
+
+inline emulator::server_options s3_server(const emulator::s3::options& how) {
+  emulator::server_options o;
+  o.threads = 2;
+  o.service.s3 = how;
+  return o;
+}
+
+inline dataflux::credentials_ptr keys_of(const std::string& secret) {
+  return dataflux::make_aws_keys({.id = emulator::s3::options{}.access_key, .secret = secret})
+      .value();
+}
+
+inline dataflux::s3::client_options options_of(const emulator::server& server) {
+  using namespace std::chrono_literals;
+  dataflux::s3::client_options o{.credentials = keys_of(emulator::s3::options{}.secret_key),
+                                 .region = emulator::s3::options{}.region,
+                                 .endpoint = server.endpoint(),
+                                 .conditional_writes = true};
+  o.retry = {.max_attempts = 6, .first = 1ms, .cap = 5ms};
+  o.stall_timeout = o.first_byte_timeout = 500ms;
+  return o;
+}
+
+inline std::vector<std::byte> content(std::size_t size, std::uint64_t seed) {
+  std::vector<std::byte> out(size);
+  dataflux::synthetic_bytes(size, seed).copy(0, out);
+  return out;
+}
+
+class fixture {
+ public:
+  explicit fixture(const emulator::s3::options& how = {}) : server(s3_server(how)) {
+    server.create_bucket("bucket");
+    client = dataflux::s3::client::create(options_of(server)).value();
+  }
+
+  dataflux::result<dataflux::object_metadata> put(const std::string& object,
+                                                  dataflux::bytes_view data,
+                                                  dataflux::preconditions c = {}) {
+    return client->insert({.bucket = "bucket", .object = object, .data = data, .conditions = c});
+  }
+  dataflux::result<std::vector<std::byte>> get(dataflux::read_request r) {
+    r.bucket = "bucket";
+    std::vector<std::byte> memory(std::size_t{12} << 20U);
+    dataflux::span_sink sink(memory);
+    auto summary = client->read(r, sink);
+    if (!summary) return summary.error();
+    last = *summary;
+    memory.resize(sink.size());
+    return memory;
+  }
+  /// The one rule that is in force from now on.
+  void script(const std::string& rule) {
+    server.faults().clear();
+    server.faults().add(emulator::read_fault(emulator::parse_json(rule).value()));
+  }
+
+  emulator::server server;
+  std::shared_ptr<dataflux::s3::client> client{};
+  dataflux::read_summary last{};
+};
+
+}  // namespace s3_test
