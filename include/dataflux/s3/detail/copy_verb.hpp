@@ -17,9 +17,9 @@ struct copy_state {
   known_tag tag{};
 };
 
-/// HEAD of the source, then CopyObject of exactly that state (s3-protocol.md 3.5): at most 5 GiB. The copy keeps the
-/// source's storage class unless the request gives one. The service answers 200 before the work is
-/// done, and then an `<Error>` may come.
+/// HEAD of the source, then CopyObject of exactly that state (s3-protocol.md 3.5): at most 5 GiB.
+/// The copy keeps the source's storage class unless the request gives one. The service answers 200
+/// before the work is done, and then an `<Error>` may come.
 struct copy_verb {
   using request = rewrite_request;
   using value = object_metadata;

@@ -12,8 +12,8 @@
 #include <optional>
 #include <string>
 
-/// Multipart uploads of S3 (s3-protocol.md 3.6). They end under a condition, so that an upload needs no temporary name.
-/// Their common shape is in service/detail/verb.hpp.
+/// Multipart uploads of S3 (s3-protocol.md 3.6). They end under a condition, so that an upload
+/// needs no temporary name. Their common shape is in service/detail/verb.hpp.
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
 /// POST ?uploads, metadata as header fields. Never repeated: a second attempt would leave an upload

@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-/// The verbs of S3 for one object: stat, insert, remove (s3-protocol.md 3.1, 3.2, 3.4). Their common
-/// shape is in service/detail/verb.hpp.
+/// The verbs of S3 for one object: stat, insert, remove (s3-protocol.md 3.1, 3.2, 3.4). Their
+/// common shape is in service/detail/verb.hpp.
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
 /// The object must still be in that state, or still not be there.
