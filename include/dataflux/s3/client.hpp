@@ -8,8 +8,9 @@
 #include <dataflux/http/retry_policy.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/result.hpp>
-#include <dataflux/s3/addressing.hpp>
 #include <dataflux/s3/delete_request.hpp>
+#include <dataflux/s3/detail/endpoint.hpp>
+#include <dataflux/s3/detail/verb.hpp>
 #include <dataflux/s3/detail/verbs.hpp>
 #include <dataflux/service/client_snapshot.hpp>
 #include <dataflux/store/detail/verb_list.hpp>
@@ -32,12 +33,15 @@ struct compiled_verbs;
 
 namespace dataflux::inline DATAFLUX_ABI::s3 {
 
-/// Which checksum of a multipart upload the server compares and keeps.
-enum class upload_checksum : std::uint8_t {
-  full_object,  ///< CRC32C of all bytes, as AWS and most others do
-  composite,    ///< CRC32C of the parts' checksums, as Cloudflare's R2 does
-  none,         ///< the server knows neither
-};
+/// Where a request says which bucket it is about: automatic, virtual_hosted (BUCKET.HOST) or path
+/// (HOST/BUCKET). Automatic is the first on AWS, unless the bucket's name has dots, and the other
+/// on servers of others.
+using addressing = detail::s3::addressing;
+
+/// Which checksum of a multipart upload the server compares and keeps: full_object (CRC32C of all
+/// bytes, as AWS and most others do), composite (of the parts' checksums, as Cloudflare's R2 does)
+/// or none.
+using upload_checksum = detail::s3::upload_checksum;
 
 /// How a client finds, authenticates to and treats a server. 0 = the default of each time and
 /// number.

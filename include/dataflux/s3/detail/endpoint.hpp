@@ -2,15 +2,22 @@
 
 #include <dataflux/http/detail/url.hpp>
 #include <dataflux/result.hpp>
-#include <dataflux/s3/addressing.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
-using dataflux::s3::addressing;
+/// Where a request says which bucket it is about. s3::addressing.
+enum class addressing : std::uint8_t {
+  /// In the host's name on AWS, unless the bucket's name has dots, which no certificate covers; in
+  /// the path on servers of others.
+  automatic,
+  virtual_hosted,  ///< BUCKET.HOST
+  path,            ///< HOST/BUCKET
+};
 
 /// A region's name goes into names of hosts, and servers tell it: one label of DNS in lower case.
 bool is_region(std::string_view text) noexcept;

@@ -28,11 +28,11 @@ using service::trim;
 using service::verb_info;
 using service::whole_reply;
 
-/// What a server keeps of the checksum of a multipart upload.
+/// Which checksum of a multipart upload a server compares and keeps. s3::upload_checksum.
 enum class upload_checksum : std::uint8_t {
-  full_object,  ///< of all bytes
-  composite,    ///< of the parts' checksums
-  none,         ///< the server knows none
+  full_object,  ///< CRC32C of all bytes, as AWS and most others do
+  composite,    ///< CRC32C of the parts' checksums, as Cloudflare's R2 does
+  none,         ///< the server knows neither
 };
 
 /// What build() needs to know of the client. Borrowed for the duration of the call.

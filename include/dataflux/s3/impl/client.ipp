@@ -88,18 +88,6 @@ inline result<void> check_fields(const client_options& o) {
   return error(errc::invalid_argument, "user_agent has a line break or a zero byte");
 }
 
-inline upload_checksum kind_of(dataflux::s3::upload_checksum asked) noexcept {
-  switch (asked) {
-    case dataflux::s3::upload_checksum::full_object:
-      return upload_checksum::full_object;
-    case dataflux::s3::upload_checksum::composite:
-      return upload_checksum::composite;
-    case dataflux::s3::upload_checksum::none:
-      return upload_checksum::none;
-  }
-  return upload_checksum::none;
-}
-
 inline const dialect& dialect_of(const service::client_core& core) noexcept {
   return static_cast<const dialect&>(*core.dialect);
 }
@@ -136,7 +124,7 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
   const detail::s3::dialect::settings how{
       .requester_pays = options.requester_pays,
       .conditional_writes = where->is_aws() || options.conditional_writes,
-      .uploads = detail::s3::kind_of(options.upload_checksum)};
+      .uploads = options.upload_checksum};
   auto who = std::make_unique<detail::s3::keys_signer>(std::move(identity->credentials), *transport,
                                                        options.observer);
   using core = detail::service::client_core;

@@ -372,14 +372,14 @@ DATAFLUX_INLINE void upload_machine::fall_back(const std::string& why) {
   act(upload_log{"upload of " + url_of(request_.object) + ": " + why});
 }
 
+DATAFLUX_INLINE std::string upload_machine::where_to_see() const {
+  return "see `dataflux uploads list gs://" + request_.bucket + "`";
+}
+
 DATAFLUX_INLINE std::string upload_machine::folder() const {
   const std::size_t slash = request_.object.rfind('/');
   return request_.bucket + '/' +
          (slash == std::string::npos ? std::string{} : request_.object.substr(0, slash));
-}
-
-DATAFLUX_INLINE std::string upload_machine::url_of(const std::string& object) const {
-  return "gs://" + request_.bucket + '/' + object;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

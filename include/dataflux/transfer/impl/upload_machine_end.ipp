@@ -91,15 +91,15 @@ DATAFLUX_INLINE void upload_machine::complete() {
     return a.part_number < b.part_number;
   });
   temporary_.there = staged();
-  multipart_complete_request request{.bucket = request_.bucket,
-                                     .object = begun_->object,
-                                     .upload_id = begun_->upload.upload_id,
-                                     .parts = parts_,
-                                     .mark = begun_->upload.mark};
-  if (!staged() && store_.conditional_complete) {
-    request.conditions.if_generation_match = expected_;
-  }
-  call(upload_step::complete, std::move(request));
+  const bool conditional = !staged() && store_.conditional_complete;
+  call(upload_step::complete,
+       multipart_complete_request{
+           .bucket = request_.bucket,
+           .object = begun_->object,
+           .upload_id = begun_->upload.upload_id,
+           .parts = parts_,
+           .mark = begun_->upload.mark,
+           .conditions = {.if_generation_match = conditional ? expected_ : std::nullopt}});
 }
 
 DATAFLUX_INLINE void upload_machine::completed(result<object_metadata> made) {
@@ -389,8 +389,8 @@ DATAFLUX_INLINE error upload_machine::removed(error why) const {
   return why;
 }
 
-DATAFLUX_INLINE std::string upload_machine::where_to_see() const {
-  return "see `dataflux uploads list gs://" + request_.bucket + "`";
+DATAFLUX_INLINE std::string upload_machine::url_of(const std::string& object) const {
+  return "gs://" + request_.bucket + '/' + object;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
