@@ -633,7 +633,7 @@ DATAFLUX_API void dataflux_mixer_free(dataflux_mixer* mixer);
 DATAFLUX_API dataflux_status dataflux_mixer_end(const dataflux_mixer* mixer, uint64_t* end,
                                                 dataflux_error** err);
 /* The draws first, first + step, ..., up to the end: the source of each, and which of its samples,
- * from 0 and through all of its epochs. *taken is how many of `count` there are. Some 5 ns each.
+ * from 0 and through all of its epochs. *taken is how many of `count` there are. Under 5 ns each.
  * DATAFLUX_OUT_OF_RANGE before the first weights. */
 DATAFLUX_API dataflux_status dataflux_mixer_draws(const dataflux_mixer* mixer, uint64_t first,
                                                   uint64_t step, uint32_t* sources,

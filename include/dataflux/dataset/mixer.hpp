@@ -71,8 +71,8 @@ struct mix_draw {
 ///
 /// Errors: only create() fails. Threads: const, from any thread.
 ///
-/// Cost: some 5 ns a draw. create() takes P steps a source for each stretch. Memory: 4 bytes a part
-/// for each stretch.
+/// Cost: under 5 ns a draw. create() takes P steps a source for each stretch. Memory: 4 bytes a
+/// part for each stretch.
 class mixer {
  public:
   /// Errors (invalid_argument): no source, or over 256; stages that are missing, not ascending, of

@@ -73,7 +73,8 @@ struct sampler_options {
 ///
 /// Threads: const, from any thread.
 ///
-/// Cost: about 20 ns a position, 35 ns with a window or blocks, in long stretches on one core.
+/// Cost: about 20 ns a position, 35 ns with a window, 110 ns with blocks, in long stretches on one
+/// core.
 class sampler {
  public:
   /// Errors (invalid_argument): count over 2^62, block * window over 2^62, no ranks, a rank that is
