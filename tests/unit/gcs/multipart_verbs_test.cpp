@@ -380,7 +380,7 @@ TEST_CASE("multipart complete: Google's takes no conditions", "[gcs]") {
                                                    .upload_id = "U",
                                                    .parts = {{1, 9, 0, "\"e\""}},
                                                    .conditions = {.if_generation_match = 0}};
-  const auto refused = multipart_complete_verb::prepare(asked, known_id);
+  const auto refused = multipart_complete_verb::prepare(asked, dataflux::detail::gcs::call_id{});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code() == dataflux::errc::unimplemented);
 }
