@@ -89,8 +89,8 @@ class passing_file {
   passing_file& operator=(const passing_file&) = delete;
   ~passing_file() {
     if (folder_.empty()) return;
-    ::unlink(path().c_str());
-    ::rmdir(folder_.c_str());
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);  // with what a call that failed has left there
   }
   result<void> create() {
     const char* const chosen = std::getenv("TMPDIR");
@@ -124,6 +124,7 @@ result<dataflux::sample_table> index_of(const session& with, const std::vector<b
                                                             .path = file.path(),
                                                             .reading = rules.reading,
                                                             .grouping = rules.grouping,
+                                                            .skip_from = UINT64_MAX,
                                                             .limits = {.stop = with.stop}});
   if (!made) return made.error();
   rules.left_out->shards += made->counts;

@@ -9,12 +9,14 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -33,8 +35,8 @@ using dataflux::shard_index;
 
 spool_folder::~spool_folder() {
   if (folder_.empty()) return;
-  ::unlink(file_.c_str());
-  ::rmdir(folder_.c_str());
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);  // with what a call that failed has left there
 }
 
 result<std::string> spool_folder::file() {

@@ -208,6 +208,9 @@ result<void> slice_of(const std::string& text, dataflux::sample_choice& to) {
     }
   }
   if (!rest.empty()) return error(errc::invalid_argument, "--slice " + text + ": too many parts");
+  if (to.end == 0 && text.find(":0") != std::string::npos) {
+    return error(errc::invalid_argument, "--slice " + text + ": it ends before the first sample");
+  }
   return {};
 }
 

@@ -108,6 +108,7 @@ class Writing(Case):
         self.fails(3, "shards", "cat", "in", "-o", "x.tar", "--select", "keys", saying='1 of the keys')
         self.fails(3, "shards", "cat", "in", "-o", "x.tar", "--fields", "png", saying='no field "png"')
         self.fails(2, "shards", "cat", "in", "-o", "x.tar", "--slice", "a:b")
+        self.fails(2, "shards", "cat", "in", "-o", "x.tar", "--slice", ":0")
         self.fails(2, "shards", "cat", "in", "-o", "x.tar", "--fields", "=")
         self.fails(2, "shards", "cat", "in", "-o", "x.tar", "--rekey", "same")
         self.assertFalse((self.folder / "x.tar").exists())

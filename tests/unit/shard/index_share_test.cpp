@@ -126,6 +126,29 @@ TEST_CASE("index_shards: a part that is lost on the board is made up for", "[sha
   CHECK(shard_index::open(w.at("first"))->digest() == shard_index::open(w.at("second"))->digest());
 }
 
+TEST_CASE("index_shards: processes that know the first shards make the others together",
+          "[shard]") {
+  share_fixture w;
+  w.fill(12, 5, 700);
+  REQUIRE(w.make(w.request()));
+  const auto known = shard_index::open(w.at("index")).value();
+  w.fill(20, 5, 700);  // the first ones have other generations now
+  auto some = w.request();
+  some.shards = some.shards.slice(0, 12);
+  some.path = w.at("some");
+  REQUIRE(w.make(std::move(some)));
+  REQUIRE(w.make(w.request()));
+  auto r = w.shared("together");
+  r.parts.push_back(shard_index::open(w.at("some")).value());
+  r.parts.push_back(known);
+  const auto done = w.make(std::move(r));
+  INFO((done ? "" : done.error().to_string()));
+  REQUIRE(done);
+  CHECK(done->samples == 100);
+  CHECK(shard_index::open(w.at("together"))->digest() ==
+        shard_index::open(w.at("index"))->digest());
+}
+
 TEST_CASE("cut_by_bytes: runs are equal by bytes, not by count", "[shard]") {
   object_columns rows;
   constexpr std::uint64_t gib = std::uint64_t{1} << 30U;

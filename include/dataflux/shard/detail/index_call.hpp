@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -153,10 +154,10 @@ class index_call final : public call_coordinator<index_call, index_outcome> {
   std::vector<index_part> parts_;  ///< first those of the work, then those beside shards
   std::vector<planned> plan_{};    ///< a shard each
   known_shards known_{};
-  std::size_t in_journal_{0};          ///< of the parts in `known_`, the first ones
-  std::vector<std::size_t> missed_{};  ///< shards that a part has not, though it should
-  std::size_t next_{0};                ///< shard to begin
-  std::size_t next_write_{0};          ///< shard to write
+  std::size_t in_journal_{0};         ///< of the parts in `known_`, the first ones
+  std::deque<std::size_t> missed_{};  ///< shards that a part has not, though it should
+  std::size_t next_{0};               ///< shard to begin
+  std::size_t next_write_{0};         ///< shard to write
   std::size_t reading_{0};
   std::map<std::size_t, finished> ready_{};  ///< by shard
   std::uint64_t ready_bytes_{0};

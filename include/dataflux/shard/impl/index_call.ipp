@@ -147,8 +147,8 @@ DATAFLUX_INLINE bool index_call::may_begin() const noexcept {
 DATAFLUX_INLINE void index_call::start_more() {
   while (!failed() && may_begin()) {
     if (!missed_.empty()) {
-      const std::size_t number = missed_.back();
-      missed_.pop_back();
+      const std::size_t number = missed_.front();
+      missed_.pop_front();
       begin_shard(number);
       continue;
     }
@@ -215,6 +215,8 @@ DATAFLUX_INLINE void index_call::took_part(std::size_t number, std::shared_ptr<b
     }
   }
   for (std::size_t i = at.first; i < at.first + at.count; ++i) {
+    // One that was known before is on its way, or written.
+    if (plan_[i].known) continue;
     const auto found = known.find(row_of(i));
     if (!found) {
       missed_.push_back(i);

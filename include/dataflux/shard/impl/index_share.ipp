@@ -151,6 +151,8 @@ DATAFLUX_INLINE void index_share::whole() {
   index_shards_request request = for_rows(request_.shards.slice(0, request_.shards.size()));
   request.path = request_.path;
   request.progress = request_.progress;
+  // What they know is in the parts of all, which have each shard.
+  request.parts.clear();
   index_work work = index_work::of(std::move(request));
   work.description = description_;
   work.parts = parts_;
