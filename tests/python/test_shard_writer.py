@@ -165,6 +165,23 @@ def test_resumed_it_goes_on_behind_what_is_there(client, bucket):
     assert bucket.get("002.tar") == expected([sample(8), sample(9)])
 
 
+def test_after_an_interrupt_it_can_only_be_aborted(client, bucket, monkeypatch):
+    with pytest.raises(dataflux.PreconditionError, match="interrupted"):
+        with client.shard_writer(bucket("%03d.tar"), count=2) as writer:
+            writer.write(sample(1))
+
+            async def interrupted(*what):
+                raise KeyboardInterrupt
+
+            monkeypatch.setattr(writer, "_all", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                writer.write(sample(2))
+            monkeypatch.undo()
+            with pytest.raises(dataflux.PreconditionError, match="interrupted"):
+                writer.write(sample(2))
+    assert writer.closed and not bucket.names()
+
+
 def test_tasks_write_as_threads_do(run, emulator, bucket):  # noqa: F811
     samples = [sample(i, 300_000) for i in range(40)]
 

@@ -7,6 +7,7 @@ from struct import Struct
 
 from . import _abi
 from ._calls import Call, checked, json_of, taker
+from ._errors import Error
 from ._forms import awaiting, blocking
 from ._handles import ErrorHandle, handle
 from ._lent import Lent
@@ -49,7 +50,7 @@ def opening(bucket, pattern, count, bytes, first, rank, ranks, resume):
 class _Body(Life):
     """What both writers are.
 
-    _state   opening, open, committed (finished), aborted
+    _state   opening, open, broken (it can only be aborted), committed (finished), aborted
     """
 
     _wait = 1
@@ -126,16 +127,24 @@ class _Body(Life):
             would not be read back as it is: a key with a dot in its last component, a field with
             capitals, the key of the sample before. Nothing is written then. Any other error ends the
             writer: PreconditionError where the shard is there already, or somebody else writes it;
-            what a part has failed with.
+            what a part has failed with. So does a KeyboardInterrupt or a cancellation of a write
+            that waits: then it can only be aborted.
         """
         with self._entered():
-            lent = []
+            lent, cut = [], False  # cut: it was left while the core may hold the memory of the sample
             try:
                 key, count = self._lent(sample, lent)
                 with Lent(self._room) as fields:
+                    cut = True
                     await self._all(library.shard_writer_write, key, len(key), fields.address, count)
                 self._samples += 1
+                cut = False
+            except Error:
+                cut = False  # nothing was taken, or the core has ended the writer
+                raise
             finally:
+                if cut and self._state == "open":
+                    self._state, self._why = "broken", "a write was interrupted"
                 for memory in lent[::2]:
                     memory.release()
 
@@ -227,7 +236,7 @@ class ShardWriter(_Body):
                 raise
 
     def __del__(self):
-        if self._state == "open" and not self.forked:
+        if self._state in ("open", "broken") and not self.forked:
             self.left_open(self)
             abort_quietly(self)
 
@@ -280,7 +289,7 @@ class AsyncShardWriter(_Body):
             await abort_in_task(self, value)
 
     def __del__(self):
-        if self._state == "open" and not self.forked:
+        if self._state in ("open", "broken") and not self.forked:
             self.left_open(self)
             self._end("aborted")
 
