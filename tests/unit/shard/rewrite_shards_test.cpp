@@ -269,6 +269,16 @@ TEST_CASE("shard_output: files here are whole or not there, and never replaced",
   CHECK(w.names_in_folder() == std::set<std::string>{"00.tar", "01.tar"});
   auto again = shard_output::open(w.context, {.pattern = at("%02d.tar"), .bytes = 1 << 20}).value();
   CHECK(again.write("a", fields).error().code() == errc::failed_precondition);
+  CHECK(again.finish().error().code() == errc::failed_precondition);
+  auto late = shard_output::open(w.context, {.pattern = at("late.tar")}).value();
+  REQUIRE(late.write("a", fields));
+  auto early = shard_output::open(w.context, {.pattern = at("late.tar")}).value();
+  REQUIRE(early.write("b", fields));
+  REQUIRE(early.finish());
+  const std::string there = read_file(at("late.tar"));
+  CHECK(late.finish().error().code() == errc::failed_precondition);
+  CHECK(late.write("c", fields).error().code() == errc::failed_precondition);
+  CHECK(read_file(at("late.tar")) == there);
   for (const shard_writer_request& bad :
        {shard_writer_request{.pattern = at("%02d.tar")},
         shard_writer_request{.pattern = at("x.tar"), .count = 1}, shard_writer_request{},

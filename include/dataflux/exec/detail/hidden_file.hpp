@@ -51,10 +51,14 @@ class hidden_file {
   /// and its name outlive a loss of power, where the file system can do that. The descriptor stays
   /// open, and so does the lock of a file that had a name.
   bool publish(const std::string& name, bool flush);
+  /// The same, where nothing has the name: else EEXIST, and the file is as before.
+  bool publish_new(const std::string& name, bool flush);
   /// What has a hidden name keeps it: nothing is removed.
   void keep() noexcept { hidden_.clear(); }
 
  private:
+  bool publish(const std::string& name, bool flush, bool over);
+  bool rename_to(const std::string& name, bool over) const;
   bool create_named(unsigned mode);
   bool create_unnamed(unsigned mode);
   bool give_hidden_name(bool flush);

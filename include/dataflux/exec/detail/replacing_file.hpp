@@ -27,6 +27,8 @@ class replacing_file {
   result<void> create();
   result<void> write(std::string_view bytes);
   result<void> put_in_place();
+  /// The same, where nothing is there: else failed_precondition.
+  result<void> put_in_free_place();
 
  private:
   result<void> fail(const char* what) const;

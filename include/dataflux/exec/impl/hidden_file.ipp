@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -258,11 +259,32 @@ DATAFLUX_INLINE bool hidden_file::give_hidden_name(bool flush) {
   return false;
 }
 
+DATAFLUX_INLINE bool hidden_file::rename_to(const std::string& name, bool over) const {
+  if (over) return ::renameat(folder_, hidden_.c_str(), folder_, name.c_str()) == 0;
+  if (::renameat2(folder_, hidden_.c_str(), folder_, name.c_str(), RENAME_NOREPLACE) == 0) {
+    return true;
+  }
+  // Not all file systems know that.
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  if (::linkat(folder_, hidden_.c_str(), folder_, name.c_str(), 0) != 0) return false;
+  ::unlinkat(folder_, hidden_.c_str(), 0);
+  return true;
+}
+
 DATAFLUX_INLINE bool hidden_file::publish(const std::string& name, bool flush) {
+  return publish(name, flush, true);
+}
+
+DATAFLUX_INLINE bool hidden_file::publish_new(const std::string& name, bool flush) {
+  return publish(name, flush, false);
+}
+
+DATAFLUX_INLINE bool hidden_file::publish(const std::string& name, bool flush, bool over) {
   if (!settle(flush)) return false;
   if (named_ || !link_to(name)) {
+    if (!named_ && !over && errno == EEXIST) return false;
     if (!named_ && !give_hidden_name(flush)) return false;
-    if (::renameat(folder_, hidden_.c_str(), folder_, name.c_str()) != 0) return false;
+    if (!rename_to(name, over)) return false;
   }
   named_ = true;
   hidden_.clear();

@@ -58,4 +58,11 @@ DATAFLUX_INLINE result<void> replacing_file::put_in_place() {
   return {};
 }
 
+DATAFLUX_INLINE result<void> replacing_file::put_in_free_place() {
+  if (file_.publish_new(name_, true)) return {};
+  if (errno != EEXIST) return fail("create");
+  return error{errc::failed_precondition,
+               "'" + path_ + "' was made by another program meanwhile; it is not replaced"};
+}
+
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

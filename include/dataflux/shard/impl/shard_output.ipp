@@ -24,7 +24,26 @@ struct shard_output::files {
         number(request.first + request.rank) {}
 
   result<void> write(std::string_view key, std::span<const sample_field> fields) {
+    if (failure) return *failure;
     if (auto good = packer.take(key, fields); !good) return good;
+    return kept(add());
+  }
+  result<shard_writer_summary> finish() {
+    if (failure) return *failure;
+    if (file) {
+      if (auto good = kept(end(shard_end::finished)); !good) return std::move(good).error();
+    }
+    return std::move(made);
+  }
+
+  /// What has failed discards the open file, and is said from then on.
+  result<void> kept(result<void> good) {
+    if (good) return good;
+    failure = good.error();
+    file.reset();
+    return good;
+  }
+  result<void> add() {
     if (!packer.fits()) {
       const shard_end why = packer.is_full_by_count() ? shard_end::count : shard_end::bytes;
       if (auto good = end(why); !good) return good;
@@ -36,12 +55,6 @@ struct shard_output::files {
       if (auto good = put(piece); !good) return good;
     }
     return {};
-  }
-  result<shard_writer_summary> finish() {
-    if (file) {
-      if (auto good = end(shard_end::finished); !good) return std::move(good).error();
-    }
-    return std::move(made);
   }
 
   result<void> begin() {
@@ -68,7 +81,7 @@ struct shard_output::files {
     memory += as_text(detail::shard::shard_packer_end);
     if (auto good = file->write(memory); !good) return good;
     memory.clear();
-    if (auto good = file->put_in_place(); !good) return good;
+    if (auto good = file->put_in_free_place(); !good) return good;
     file.reset();
     const auto packed = packer.finish();
     const std::uint64_t samples = packed.layout.hashes.size();
@@ -86,6 +99,7 @@ struct shard_output::files {
   std::string path{};
   std::optional<detail::replacing_file> file{};
   std::string memory{};
+  std::optional<error> failure{};
   shard_writer_summary made{};
 };
 
