@@ -240,6 +240,9 @@ TEST_CASE("shard_writer: another sample in the middle of one is refused", "[shar
   const std::vector<sample_field> fields{{"jpg", as_bytes(data)}};
   REQUIRE(writer.try_write("k", fields).value() == false);
   CHECK(writer.try_write("other", fields).error().code() == errc::failed_precondition);
+  const std::string copy = data;
+  const std::vector<sample_field> moved{{"jpg", as_bytes(copy)}};
+  CHECK(writer.try_write("k", moved).error().code() == errc::failed_precondition);
   CHECK(writer.try_end().error().code() == errc::failed_precondition);
   CHECK(w.end(writer.submit_finish()).error().code() == errc::failed_precondition);
   REQUIRE(w.repeat([&] { return writer.try_write("k", fields); }));
@@ -247,6 +250,39 @@ TEST_CASE("shard_writer: another sample in the middle of one is refused", "[shar
   CHECK(writer.try_write("k", fields).error().code() == errc::failed_precondition);
   CHECK(w.end(writer.submit_finish()).error().code() == errc::failed_precondition);
   CHECK(w.names() == std::set<std::string>{"t/000.tar", "t/000.tar.dfx"});
+}
+
+TEST_CASE("shard_writer: bytes that change while they are written are told", "[shard]") {
+  fixture w;
+  auto writer = w.open().value();
+  std::string data = data_of(0, 3 * part);
+  const std::vector<sample_field> fields{{"jpg", as_bytes(data)}};
+  REQUIRE(writer.try_write("k", fields).value() == false);
+  data.back() ^= 1;
+  REQUIRE(w.repeat([&] { return writer.try_write("k", fields); }));
+  const auto made = w.finish(writer);
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code() == errc::data_loss);
+  CHECK(made.error().object() == "t/000.tar");
+}
+
+TEST_CASE("shard_writer: given up, it tells who waits for room", "[shard]") {
+  fixture w(2 * part);
+  dataflux::completion_queue queue;
+  auto writer = w.open({.bytes = 8 << 20}).value();
+  const std::string data = data_of(0, 8 * part);
+  const std::vector<sample_field> fields{{"jpg", as_bytes(data)}};
+  while (w.context.counters().upload_held < 2 * part) {
+    REQUIRE(writer.try_write("k", fields).value() == false);
+    REQUIRE(w.clock.run_one());
+  }
+  REQUIRE(writer.try_write("k", fields).value() == false);
+  writer.notify(queue, 7);
+  auto abort = writer.submit_abort();
+  dataflux::completion_event event{};
+  CHECK(queue.next({&event, 1}, 0ns) == 1);
+  CHECK(event.tag == 7);
+  CHECK(w.end(abort));
 }
 
 TEST_CASE("shard_writer: a shard that is there is never replaced", "[shard]") {

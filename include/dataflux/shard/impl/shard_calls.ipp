@@ -154,6 +154,12 @@ DATAFLUX_INLINE void shard_end_call::commit() {
 }
 
 DATAFLUX_INLINE void shard_end_call::committed(const committed_object& made) {
+  if (made.object.crc32c && *made.object.crc32c != ending_.shard.crc32c) {
+    error why(errc::data_loss,
+              "the shard's bytes are not those of its index entry: the memory of a sample has "
+              "changed while it was written; remove both");
+    return fail(std::move(why.with_bucket(ending_.bucket).with_object(ending_.shard.name)));
+  }
   ending_.shard.generation = made.object.generation;
   ++chain_->whole_shards;
   chain_->whole_samples += ending_.shard.samples;
