@@ -150,6 +150,8 @@ struct interruptible {
   static result<write_end> write_borrowed(checkpoint_writer& writer, bytes_view bytes,
                                           unique_function<void()> released,
                                           const call_limits& limits);
+  /// Tells all who wait for room: whose writer goes elsewhere waits no longer.
+  static void ring(const checkpoint_writer& writer);
 
  private:
   friend class dataflux::checkpoint_writer;

@@ -136,6 +136,12 @@ DATAFLUX_INLINE result<write_end> interruptible::write_borrowed(checkpoint_write
   return write_borrowed(*writer.state_, bytes, std::move(released), limits, true);
 }
 
+DATAFLUX_INLINE void interruptible::ring(const checkpoint_writer& writer) {
+  writer_room& room = *writer.state_->room;
+  const std::scoped_lock lock(room.mutex);
+  room.news.ring();
+}
+
 }  // namespace detail
 
 DATAFLUX_INLINE result<std::size_t> checkpoint_writer::try_write(bytes_view bytes) {

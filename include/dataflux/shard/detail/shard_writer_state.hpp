@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
@@ -79,6 +80,7 @@ struct shard_writer_state {
   result<bool> write_end();
   result<bool> write_pieces();
   result<shard_ending> packed_ending(shard_end why);
+  std::optional<checkpoint_writer> moved_out();
   bool is_same(std::string_view key, std::span<const sample_field> fields) const noexcept;
 
   shard_packer packer_;
@@ -94,7 +96,7 @@ struct shard_writer_state {
   bool no_more_{false};       ///< samples: the end of the last shard is written
   bool ending_begun_{false};  ///< `pieces_` are the end of the shard
   std::string key_{};
-  std::uint64_t given_{0};                ///< bytes of its fields
+  std::vector<sample_field> given_{};     ///< its fields, whose memory is the caller's
   std::span<const bytes_view> pieces_{};  ///< that are left
   std::size_t in_piece_{0};
   // Their ends ring `news`, so they are the first to go.

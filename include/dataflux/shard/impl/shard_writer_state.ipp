@@ -1,10 +1,12 @@
 #pragma once
 
+#include <dataflux/checkpoint/detail/writer_state.hpp>
 #include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/shard/detail/shard_sidecar.hpp>
 #include <dataflux/shard/detail/shard_writer_state.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
@@ -12,10 +14,10 @@ namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 /// Objects are not larger than that; it is more than an index can tell of one shard.
 inline constexpr std::uint64_t largest_shard_hint = std::uint64_t{2} << 40U;
 
-inline std::uint64_t bytes_of(std::span<const sample_field> fields) noexcept {
-  std::uint64_t bytes = 0;
-  for (const sample_field& each : fields) bytes += each.bytes.size();
-  return bytes;
+/// Whether both are the same memory.
+inline bool is_same_memory(const sample_field& a, const sample_field& b) noexcept {
+  return a.name.data() == b.name.data() && a.name.size() == b.name.size() &&
+         a.bytes.data() == b.bytes.data() && a.bytes.size() == b.bytes.size();
 }
 
 DATAFLUX_INLINE shard_writer_state::shard_writer_state(const transfer_context& with,
@@ -46,7 +48,8 @@ DATAFLUX_INLINE error shard_writer_state::fail(error why) {
 
 DATAFLUX_INLINE bool shard_writer_state::is_same(
     std::string_view key, std::span<const sample_field> fields) const noexcept {
-  return key == key_ && bytes_of(fields) == given_;
+  return key == key_ &&
+         std::equal(fields.begin(), fields.end(), given_.begin(), given_.end(), is_same_memory);
 }
 
 DATAFLUX_INLINE result<bool> shard_writer_state::try_write(std::string_view key,
@@ -58,12 +61,13 @@ DATAFLUX_INLINE result<bool> shard_writer_state::try_write(std::string_view key,
   if (!taken_) {
     if (auto good = packer_.take(key, fields); !good) return std::move(good).error();
     key_ = key;
-    given_ = bytes_of(fields);
+    given_.assign(fields.begin(), fields.end());
     taken_ = true;
     added_ = false;
   } else if (!is_same(key, fields)) {
-    return error(errc::failed_precondition,
-                 "the sample before is not written whole; write it again first");
+    return error(
+        errc::failed_precondition,
+        "the sample before is not written whole; write it again first, from the same memory");
   }
   auto whole = go_on();
   if (!whole || !*whole) return whole;
@@ -166,6 +170,12 @@ DATAFLUX_INLINE result<bool> shard_writer_state::write_end() {
   return write_pieces();
 }
 
+/// The open shard's upload, which may outlive this writer and the queues that wait for its room.
+DATAFLUX_INLINE std::optional<checkpoint_writer> shard_writer_state::moved_out() {
+  if (open_) interruptible::ring(*open_);
+  return std::exchange(open_, std::nullopt);
+}
+
 DATAFLUX_INLINE result<shard_ending> shard_writer_state::packed_ending(shard_end why) {
   const packed_shard packed = packer_.finish();
   shard_ending ending;
@@ -175,8 +185,7 @@ DATAFLUX_INLINE result<shard_ending> shard_writer_state::packed_ending(shard_end
   if (!sidecar) return std::move(sidecar).error();
   ending.sidecar = *std::move(sidecar);
   ending.sidecar_generation = sidecar_;
-  ending.writer = std::move(open_);
-  open_.reset();
+  ending.writer = moved_out();
   ending_begun_ = false;
   number_ += request.ranks;
   return ending;
@@ -224,8 +233,7 @@ DATAFLUX_INLINE shard_ending shard_writer_state::giving_up() {
   shard_ending ending;
   ending.bucket = request.bucket;
   ending.shard.name = name_;
-  ending.writer = std::move(open_);
-  open_.reset();
+  ending.writer = moved_out();
   ending.aborted = true;
   return ending;
 }
