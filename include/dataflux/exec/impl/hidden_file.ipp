@@ -15,7 +15,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
