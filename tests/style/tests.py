@@ -4,6 +4,7 @@
     tests/style/tests.py
 
 Several sources are one translation unit (DATAFLUX_UNITY), so names of one must not meet another's.
+The name may begin with the folder's, as s3_objects_test, where two folders of a suite share a noun.
 Exit status 1, with the files' names, where one has none.
 """
 
@@ -18,7 +19,7 @@ FOLDERS = ("unit", "integration", "thread", "cli")
 def main():
     sources = [path for folder in FOLDERS for path in sorted((TESTS / folder).rglob("*_test.cpp"))]
     bare = [path for path in sources
-            if not re.search(rf"^namespace {path.stem} {{$", path.read_text(), re.MULTILINE)]
+            if not re.search(rf"^namespace (?:{path.parent.name}_)?{path.stem} {{$", path.read_text(), re.MULTILINE)]
     for path in bare:
         print(f"{path.relative_to(TESTS.parent)}: what it defines is not in `namespace {path.stem}`")
     if not sources:
