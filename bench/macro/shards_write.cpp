@@ -75,7 +75,9 @@ int main(int argc, char** argv) {
     const auto client = bench::make_client(s.to);
     const dataflux::transfer_context context(*client);
     const auto memory = std::as_bytes(bench::touched_memory(std::size_t{64} << 20U));
-    save_object(context, {.bucket = s.bucket, .size = s.sample, .sample = s.sample}, memory);
+    settings first = s;
+    first.size = s.sample;
+    save_object(context, first, memory);
     const bench::stopwatch watch;
     if (s.what == "shards") save_shards(context, s, memory);
     if (s.what == "object") save_object(context, s, memory);

@@ -275,8 +275,7 @@ dataflux_status dataflux_verify_shards(dataflux_client* client, const dataflux_s
           return dataflux_c::submit_told<dataflux::verify_shards_summary>(
               how.limits, *how_far,
               [&](auto done) {
-                dataflux::start_verify_shards(c.context, index->what, std::move(how),
-                                              std::move(done));
+                dataflux::start_verify_shards(c.context, index->what, how, std::move(done));
               },
               [](dataflux_c::call_progress& progress, const auto&) { progress.end(); });
         });

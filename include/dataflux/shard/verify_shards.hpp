@@ -78,20 +78,20 @@ struct verify_shards_summary {
 ///
 /// Cost: all shards are read once; that of index_shards() for the rest.
 void start_verify_shards(const transfer_context& context, const shard_index& index,
-                         verify_shards_options options,
+                         const verify_shards_options& options,
                          object_store::completion<verify_shards_summary> done);
 
 inline operation<verify_shards_summary> submit_verify_shards(const transfer_context& context,
                                                              const shard_index& index,
-                                                             verify_shards_options options) {
+                                                             const verify_shards_options& options) {
   return start_operation<verify_shards_summary>(options.limits, [&](auto done) {
-    start_verify_shards(context, index, std::move(options), std::move(done));
+    start_verify_shards(context, index, options, std::move(done));
   });
 }
 inline result<verify_shards_summary> verify_shards(const transfer_context& context,
                                                    const shard_index& index,
-                                                   verify_shards_options options) {
-  return submit_verify_shards(context, index, std::move(options)).take();
+                                                   const verify_shards_options& options) {
+  return submit_verify_shards(context, index, options).take();
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

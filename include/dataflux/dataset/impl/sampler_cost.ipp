@@ -65,12 +65,14 @@ inline asked_runs at_random(double p, double block, double most_gap) {
   found.firsts = std::min(1.0, (1 - std::pow(q, block)) / (block * p));
   found.misses = q;
   double share = p;
-  for (double gap = 1; gap <= most_gap && gap < block; ++gap) {
+  double gap = 1;
+  while (gap <= most_gap && gap < block) {
     share *= q;
     const double taken = std::min(share, (1 - found.waste) / gap);
     found.misses -= taken;
     found.waste += taken * gap;
     if (taken < share) break;
+    ++gap;
   }
   found.misses = std::max(0.0, found.misses);
   return found;
@@ -104,13 +106,18 @@ inline void tell_requests(const asked_runs& runs, const reader_limits& limits, d
 inline double readers_of_block(const sampler_options& order, std::uint64_t window,
                                std::uint32_t workers, std::uint64_t batch) {
   const std::uint64_t ranks = order.world_size;
-  if (workers == 1) return static_cast<double>(ranks / std::gcd(window, ranks));
+  if (workers == 1) {
+    const std::uint64_t apart = ranks / std::gcd(window, ranks);
+    return static_cast<double>(apart);
+  }
   const auto all = static_cast<double>(ranks) * workers;
   if (all * static_cast<double>(batch) > 1e18) return all;
   const auto of_worker = ranks * batch;
   const auto step = std::gcd(window, of_worker * workers);
-  if (step >= of_worker) return static_cast<double>(of_worker * workers / step);
-  return static_cast<double>(std::min(ranks / std::gcd(step, ranks), of_worker / step) * workers);
+  const std::uint64_t readers =
+      step >= of_worker ? of_worker * workers / step
+                        : std::min(ranks / std::gcd(step, ranks), of_worker / step) * workers;
+  return static_cast<double>(readers);
 }
 
 /// Correlation of the numbers of two of `count` rows that are of one block with the likelihood p.
@@ -134,7 +141,8 @@ inline block_odds odds_of_blocks(const sampler_options& order, double block, std
   if (order.shuffle == shuffle_kind::blocks) {
     const auto apart = window / std::gcd(window, std::uint64_t{order.world_size});
     // Of a batch so many take turns on `apart` blocks.
-    const auto rounds = static_cast<double>(batch / apart);
+    const std::uint64_t whole_rounds = batch / apart;
+    const auto rounds = static_cast<double>(whole_rounds);
     const auto more = static_cast<double>(batch % apart);
     const auto size = static_cast<double>(batch);
     const auto same =

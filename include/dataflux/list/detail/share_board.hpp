@@ -79,7 +79,7 @@ class share_board : public call_coordinator<Self, Value> {
   void share(std::string text);
 
   std::string on_board(std::string_view kind, std::string_view rest = {}) const;
-  insert_request creation(std::string object, bytes_view data) const;
+  insert_request creation(const std::string& object, bytes_view data) const;
   /// The task's share of the parallelism.
   std::uint32_t slots_of(const Task& t) const noexcept;
   std::uint64_t lanes() const noexcept;

@@ -33,9 +33,10 @@ std::string share_board<Self, Value, Task>::on_board(std::string_view kind,
 }
 
 template <class Self, class Value, class Task>
-insert_request share_board<Self, Value, Task>::creation(std::string object, bytes_view data) const {
+insert_request share_board<Self, Value, Task>::creation(const std::string& object,
+                                                        bytes_view data) const {
   return {.bucket = at_.bucket,
-          .object = std::move(object),
+          .object = object,
           .data = data,
           .conditions = {.if_generation_match = 0},
           .limits = this->limits()};

@@ -38,7 +38,7 @@ class index_journal {
   void remove() noexcept;
 
  private:
-  std::vector<shard_index> read(bytes_view whole, std::shared_ptr<const void> owner,
+  std::vector<shard_index> read(bytes_view whole, const std::shared_ptr<const void>& owner,
                                 const shard_index_description& of);
 
   const std::string& path_;

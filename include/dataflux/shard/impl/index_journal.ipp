@@ -44,9 +44,8 @@ DATAFLUX_INLINE result<std::vector<shard_index>> index_journal::open(
   return parts;
 }
 
-DATAFLUX_INLINE std::vector<shard_index> index_journal::read(bytes_view whole,
-                                                             std::shared_ptr<const void> owner,
-                                                             const shard_index_description& of) {
+DATAFLUX_INLINE std::vector<shard_index> index_journal::read(
+    bytes_view whole, const std::shared_ptr<const void>& owner, const shard_index_description& of) {
   std::vector<shard_index> parts;
   for (end_ = journal_piece; whole.size() - end_ > journal_piece;) {
     const bytes_view record = whole.subspan(static_cast<std::size_t>(end_));

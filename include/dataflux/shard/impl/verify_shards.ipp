@@ -42,7 +42,7 @@ inline index_work verifying(const shard_index& index, const verify_shards_option
 }  // namespace detail::shard
 
 DATAFLUX_INLINE void start_verify_shards(const transfer_context& context, const shard_index& index,
-                                         verify_shards_options options,
+                                         const verify_shards_options& options,
                                          object_store::completion<verify_shards_summary> done) {
   const bool tolerant = options.return_wrong;
   auto finish = [done = std::move(done),
