@@ -368,7 +368,7 @@ def test_wrong_sizes_of_maps_pairs_and_of_everything(url, options, client, bucke
     assert found[::2] == [(b"7", b"7"), (b"9", b"9")] and "o/008" in str(found[1])
     assert [type(each) for each in IterableDataset(shuffle="none", **two)][7:10] == [tuple, SizeError, tuple]
     # In all epochs nothing is worth reading: each of them ends, and so does what reads ahead.
-    none = iterable(url, options, on_error="return", min_size=9, wrong_size="error")
+    none = iterable(url, options, on_error="return", min_size=9, wrong_size="error", tolerance=None)
     for _ in range(3):
         assert [type(each) for each in none] == [SizeError] * COUNT
 
