@@ -83,15 +83,15 @@ void start_verify_shards(const transfer_context& context, const shard_index& ind
 
 inline operation<verify_shards_summary> submit_verify_shards(const transfer_context& context,
                                                              const shard_index& index,
-                                                             const verify_shards_options& options) {
+                                                             verify_shards_options options) {
   return start_operation<verify_shards_summary>(options.limits, [&](auto done) {
     start_verify_shards(context, index, options, std::move(done));
   });
 }
 inline result<verify_shards_summary> verify_shards(const transfer_context& context,
                                                    const shard_index& index,
-                                                   const verify_shards_options& options) {
-  return submit_verify_shards(context, index, options).take();
+                                                   verify_shards_options options) {
+  return submit_verify_shards(context, index, std::move(options)).take();
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

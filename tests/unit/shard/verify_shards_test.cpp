@@ -28,8 +28,8 @@ struct verify_fixture : shards_fixture {
     return shard_index::open(at("index")).value();
   }
   dataflux::result<dataflux::verify_shards_summary> verify(const shard_index& index,
-                                                           const verify_shards_options& options) {
-    auto op = dataflux::submit_verify_shards(context, index, options);
+                                                           verify_shards_options options) {
+    auto op = dataflux::submit_verify_shards(context, index, std::move(options));
     auto outcome = end(op);
     CHECK(store.in_flight() == 0);
     return outcome;
