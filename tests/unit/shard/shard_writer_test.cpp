@@ -253,11 +253,14 @@ TEST_CASE("shard_writer: another sample in the middle of one is refused", "[shar
 }
 
 TEST_CASE("shard_writer: bytes that change while they are written are told", "[shard]") {
-  fixture w;
-  auto writer = w.open().value();
-  std::string data = data_of(0, 3 * part);
+  fixture w(2 * part);
+  auto writer = w.open({.bytes = 8 << 20}).value();
+  std::string data = data_of(0, 8 * part);
   const std::vector<sample_field> fields{{"jpg", as_bytes(data)}};
-  REQUIRE(writer.try_write("k", fields).value() == false);
+  while (w.context.counters().upload_held < 2 * part) {
+    REQUIRE(writer.try_write("k", fields).value() == false);
+    REQUIRE(w.clock.run_one());
+  }
   data.back() ^= 1;
   REQUIRE(w.repeat([&] { return writer.try_write("k", fields); }));
   const auto made = w.finish(writer);
