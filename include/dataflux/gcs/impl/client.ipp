@@ -187,7 +187,7 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
       new client(detail::gcs::make_core(options, *std::move(where), std::move(transport))));
 }
 
-DATAFLUX_INLINE client::~client() { detail::service::end_core(std::move(core_)); }
+DATAFLUX_INLINE client::~client() { detail::service::end_core(core_); }
 
 DATAFLUX_INLINE const detail::gcs::endpoint& client::endpoint() const noexcept {
   return detail::gcs::dialect_of(*core_).endpoint();

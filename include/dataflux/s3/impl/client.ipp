@@ -134,7 +134,7 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
       std::move(who), std::move(transport)))));
 }
 
-DATAFLUX_INLINE client::~client() { detail::service::end_core(std::move(core_)); }
+DATAFLUX_INLINE client::~client() { detail::service::end_core(core_); }
 
 DATAFLUX_INLINE std::string client::endpoint() const {
   return detail::s3::dialect_of(*core_).endpoint().to_string();

@@ -118,7 +118,7 @@ class client_core final : public ref_counted {
 
 /// The end of a client: cancels its calls and waits for them, but on a thread of the transport.
 /// Then the end comes soon after, on another thread. Without one, or in the child of a fork, the
-/// core is leaked.
-void end_core(ref<client_core> core) noexcept;
+/// core is leaked. `core` is the client's own: what its threads still begin finds it until then.
+void end_core(ref<client_core>& core) noexcept;
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -144,7 +144,7 @@ DATAFLUX_INLINE bool client_core::put_back(call& c) noexcept {
   return true;
 }
 
-DATAFLUX_INLINE void end_core(ref<client_core> core) noexcept {
+DATAFLUX_INLINE void end_core(ref<client_core>& core) noexcept {
   if (core->forked()) {
     static_cast<void>(core.leak());  // its threads and locks are the parent's
     return;
