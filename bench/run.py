@@ -22,6 +22,7 @@ import dataloader
 import epoch_sim
 import filesystem
 import folders
+import index_sim
 import list_sim
 import list_socket
 import load_sim
@@ -88,7 +89,7 @@ FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
 # What one function measures: of (options, folder, how progress is shown), rows and versions.
 WHOLE = {"cp": folders.measure, "fsspec": filesystem.measure_all, "dataloader": dataloader.measure_all,
          "checkpoints": checkpoints.measure_all, "shards": shards.measure_all,
-         "shards_write": shards_write.measure_all}
+         "shards_write": shards_write.measure_all, "index_sim": index_sim.measure_all}
 NAMES = [*CASES, *GROUPS, "build", "save", *WHOLE, "list_socket", *SIMULATIONS]
 
 
