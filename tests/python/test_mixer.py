@@ -88,6 +88,11 @@ def test_weights_are_whole_parts():
                    for part, weight in zip(found, weights))
 
 
+def test_floats_of_numpy_are_what_they_are_written_as():
+    numpy = pytest.importorskip("numpy")
+    assert Mixer([9, 9], numpy.array([0.1, 0.9])).weights == Mixer([9, 9], [0.1, 0.9]).weights == {0: [1, 9]}
+
+
 def test_it_is_a_value():
     mix = Mixer([5, 6], [1, 2], ended="drop")
     again = pickle.loads(pickle.dumps(mix))

@@ -164,7 +164,7 @@ def parts_of(weights: Any, sources: int) -> List[int]:
         if not isinstance(weight, (int, float, Fraction)) or not isfinite(weight) or weight < 0:
             raise ValueError(f"weights: numbers of 0 and more are needed, and not {weight!r}")
         # A float is what it is written as: 0.1 is a tenth.
-        exact.append(Fraction(repr(weight)) if isinstance(weight, float) else Fraction(weight))
+        exact.append(Fraction(float.__repr__(weight)) if isinstance(weight, float) else Fraction(weight))
     total = sum(exact)
     if not total:
         raise ValueError("weights: one source has a weight at least")
