@@ -1,7 +1,9 @@
 """Shards that are read in sequence: the samples are those of a plain reading by tarfile, in any cuts."""
 
 import bz2
+import gc
 import gzip
+import weakref
 
 import pytest
 
@@ -52,6 +54,21 @@ def test_compressed():
         assert list(ShardStream(cut(packed, size))) == expected(content)
     with pytest.raises(dataflux.Error, match="bzip2"):
         list(ShardStream([bz2.compress(content)]))
+
+
+def test_a_stream_goes_with_its_last_reference():
+    """And what its pieces hold, such as a connection: at once, and not with the next collection."""
+    content = shard(members_of(3))
+    for take in (lambda stream: None, next, list):
+        stream = ShardStream(cut(content, 700))
+        take(stream)
+        gone = weakref.ref(stream)
+        gc.disable()
+        try:
+            del stream
+            assert gone() is None
+        finally:
+            gc.enable()
 
 
 def test_damage_stays():

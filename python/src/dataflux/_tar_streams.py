@@ -56,12 +56,10 @@ class ShardStream:
                          **reading_rules(concatenated, trailing, damaged, keep_case, strip_dot_slash,
                                          repeated))
         self._handle = StreamHandle()
-        self._pieces = iter(pieces)
-        self._names: Dict[Any, str] = {}
         error = ErrorHandle()
         checked(library.shard_stream_new(byref(options), byref(self._handle), byref(error)), error)
         self._over: BaseException | None = None
-        self._each = self._samples()
+        self._each = _samples(self._handle, iter(pieces), {})
 
     def __iter__(self) -> Iterator[Tuple[str, Dict[str, bytes]]]:
         return self
@@ -87,49 +85,53 @@ class ShardStream:
         counts: Dict[str, int] = json.loads(ctypes.string_at(text.value or 0))
         return counts
 
-    def _samples(self):
-        for piece in self._pieces:
-            yield from self._samples_of(memoryview(piece).cast("B"))
-        error = ErrorHandle()
-        checked(library.shard_stream_finish(self._handle, byref(error)), error)
-        yield from self._ready()
 
-    def _samples_of(self, piece):
-        import ctypes
+def _samples(stream, pieces, names):
+    """Of a stream's handle: a generator that knew the ShardStream would be a cycle with it."""
+    for piece in pieces:
+        yield from _samples_of(stream, memoryview(piece).cast("B"), names)
+    error = ErrorHandle()
+    checked(library.shard_stream_finish(stream, byref(error)), error)
+    yield from _ready(stream, names)
 
-        if not piece.nbytes:
+
+def _samples_of(stream, piece, names):
+    import ctypes
+
+    if not piece.nbytes:
+        return
+    if piece.readonly:  # whose address ctypes does not give: of bytes it is that of a char pointer
+        own = piece.obj if isinstance(piece.obj, bytes) and len(piece.obj) == piece.nbytes else bytes(piece)
+        at = ctypes.cast(ctypes.c_char_p(own), ctypes.c_void_p)
+    else:
+        own = ctypes.c_char.from_buffer(piece)  # a type for each size would be a cycle
+        at = byref(own)
+    error = ErrorHandle()
+    checked(library.shard_stream_feed(stream, at, piece.nbytes, byref(error)), error)
+    yield from _ready(stream, names)
+    del own  # the library has used all of it
+
+
+def _ready(stream, names):
+    import ctypes
+
+    raw, error = kind_of("streamed_sample")(), ErrorHandle()
+    size, where, failure = ctypes.sizeof(raw), byref(raw), byref(error)
+    key_at, string_at = type(raw).key.offset, ctypes.string_at
+    while True:
+        checked(library.shard_stream_next(stream, where, size, failure), error)
+        # The key is declared a text, which ctypes would copy up to a NUL that is not there.
+        key = Pointer.from_buffer(raw, key_at).value
+        if key is None:
             return
-        if piece.readonly:  # whose address ctypes does not give: of bytes it is that of a char pointer
-            own = piece.obj if isinstance(piece.obj, bytes) and len(piece.obj) == piece.nbytes else bytes(piece)
-            at = ctypes.cast(ctypes.c_char_p(own), ctypes.c_void_p)
-        else:
-            own = ctypes.c_char.from_buffer(piece)  # a type for each size would be a cycle
-            at = byref(own)
-        error = ErrorHandle()
-        checked(library.shard_stream_feed(self._handle, at, piece.nbytes, byref(error)), error)
-        yield from self._ready()
-        del own  # the library has used all of it
-
-    def _ready(self):
-        import ctypes
-
-        raw, error = kind_of("streamed_sample")(), ErrorHandle()
-        size, where, failure = ctypes.sizeof(raw), byref(raw), byref(error)
-        key_at, string_at = type(raw).key.offset, ctypes.string_at
-        while True:
-            checked(library.shard_stream_next(self._handle, where, size, failure), error)
-            # The key is declared a text, which ctypes would copy up to a NUL that is not there.
-            key = Pointer.from_buffer(raw, key_at).value
-            if key is None:
-                return
-            fields, names, data = {}, self._names, raw.data
-            rows = string_at(raw.fields or 0, raw.field_count * _FIELD.size)
-            for address, length, offset, count in _FIELD.iter_unpack(rows):
-                text = string_at(address, length)
-                name = names.get(text)
-                if name is None:
-                    name = text.decode("utf-8", "surrogateescape")
-                    if len(names) < _MOST_NAMES:
-                        names[text] = name
-                fields[name] = string_at(data + offset, count) if count else b""
-            yield string_at(key, raw.key_size).decode("utf-8", "surrogateescape"), fields
+        fields, data = {}, raw.data
+        rows = string_at(raw.fields or 0, raw.field_count * _FIELD.size)
+        for address, length, offset, count in _FIELD.iter_unpack(rows):
+            text = string_at(address, length)
+            name = names.get(text)
+            if name is None:
+                name = text.decode("utf-8", "surrogateescape")
+                if len(names) < _MOST_NAMES:
+                    names[text] = name
+            fields[name] = string_at(data + offset, count) if count else b""
+        yield string_at(key, raw.key_size).decode("utf-8", "surrogateescape"), fields
