@@ -3,6 +3,9 @@
 import io
 import pickle
 import tarfile
+import time
+from array import array
+from itertools import count, islice
 
 import pytest
 from torch.utils.data import DataLoader
@@ -109,6 +112,32 @@ def test_a_field_of_both_sides_is_an_error_without_a_prefix(sides, options):
         next(iter(IterableDataset(shards=left.join(left), client=options)))
     sample = next(iter(IterableDataset(shards=left.join(left, prefix="r."), client=options)))
     assert sample["jpg"] == sample["r.jpg"] and set(sample) == {"__key__", "__url__", "jpg", "r.jpg"}
+
+
+def test_rows_without_a_partner_are_passed_over_at_once(sides, options, tmp_path, monkeypatch):
+    from dataflux import _get_many
+    from dataflux.torch._joined import Joined
+
+    monkeypatch.setattr(_get_many, "_AGAIN", 5_000_000_000)  # what a stream waits for where it had nothing to ask for
+    joined = Joined.write(sides[0].join(sides[1], kind="left"), str(tmp_path / "join"))
+    rows = [0, 1, 2, 25, 3, 4, 59]
+    began = time.monotonic()
+    found = list(joined.stream(options, iter([array("Q", [row]) for row in rows])).items())
+    assert time.monotonic() - began < 5
+    assert [(int(item.data["__key__"]), "txt" in item.data) for item in found] == [(row, row >= 20) for row in rows]
+
+
+def test_no_side_is_ahead_of_the_other_one(sides, options, tmp_path):
+    from dataflux.torch._joined import Joined
+
+    joined = Joined.write(sides[0].join(sides[1], kind="left"), str(tmp_path / "join"))
+    asked = count()
+    stream = joined.stream(options, (array("Q", [row % 20]) for row in asked))  # none has a partner
+    stream._fill()
+    assert [int(item.data["__key__"]) for item in islice(stream.items(), 50)] == [*range(20), *range(20), *range(10)]
+    stream._fill()
+    assert next(asked) < 10_000
+    stream.close()
 
 
 def test_keys_that_come_again(client, bucket, sides, tmp_path, options):

@@ -6,7 +6,6 @@ import hashlib
 import os
 from array import array
 from collections import deque
-from itertools import tee
 from typing import Any, Iterator, Sequence
 
 from .._client import Client
@@ -85,9 +84,11 @@ class Joined:
 
     def stream(self, client: Client, stretches: Iterator[array[int]]) -> _Stream:
         rows = self.open(client)
-        numbers, left, right = tee(stretches, 3)
-        return _Stream(rows, numbers, self._sides[0].stream(client, _column(rows.first, left)),
-                       self._sides[1].stream(client, _column(rows.second, right)), self._prefix)
+        numbers: deque[int] = deque()
+        taken: deque[array[int] | None] = deque()
+        left, right = _left(rows.first, stretches, numbers, taken), _right(rows.second, taken)
+        return _Stream(rows, numbers, self._sides[0].stream(client, left), self._sides[1].stream(client, right),
+                       self._prefix)
 
     def in_plans(self, client: Client, plans: Iterator[array[int]]) -> Planned:
         return Planned(plans, lambda stretches: self.stream(client, stretches))
@@ -96,19 +97,35 @@ class Joined:
         return self.stream(client, iter([array("Q", rows)])).items()
 
 
-def _column(column, stretches):
-    """Numbers of one side, of stretches of rows."""
+def _left(column, stretches, numbers, taken):
+    """Numbers of the left side, of stretches of rows. Tells the rows to who puts both sides together (`numbers`),
+    and to the right side (`taken`, at whose end is None)."""
     for rows in stretches:
-        yield array("Q", [number for number in map(column.__getitem__, rows) if number != NOBODY])
+        numbers.extend(rows)
+        if rows:
+            taken.append(rows)
+        yield array("Q", map(column.__getitem__, rows))
+    taken.append(None)
+
+
+def _right(column, taken):
+    """Numbers of the right side, of the rows that the left side has taken: beyond those there is none for now. So it
+    passes over rows without a partner, and does not look for one through whole epochs."""
+    while True:
+        rows = taken.popleft() if taken else array("Q")
+        if rows is None:
+            return
+        found = array("Q", [number for number in map(column.__getitem__, rows) if number != NOBODY])
+        if found or not rows:
+            yield found
 
 
 class _Stream:
     """Lists of items: of both sides, which go side by side."""
 
-    def __init__(self, rows, stretches, left, right, prefix):
+    def __init__(self, rows, numbers, left, right, prefix):
         self._rows = rows
-        self._stretches = stretches
-        self._numbers: deque[int] = deque()  # of rows that are to come
+        self._numbers = numbers  # of rows that are to come
         self._streams = left, right
         self._items: tuple[deque[Any], deque[Any]] = deque(), deque()
         self._prefix = prefix
@@ -122,8 +139,6 @@ class _Stream:
             of_left.extend(next(left))
         made = []
         while of_left:
-            while not self._numbers:
-                self._numbers.extend(next(self._stretches))
             alone = self._rows.second[self._numbers[0]] == NOBODY
             if not alone and not of_right:
                 if made:
