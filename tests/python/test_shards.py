@@ -379,6 +379,25 @@ def test_bytes_of_another_sample_are_not_given(client, filled, index, on_error, 
     assert samples.omitted == (1 if on_error == "omit" else 0)
 
 
+@pytest.mark.parametrize("field", ["__error__", "__Error__"])
+def test_no_field_of_an_archive_passes_for_an_error(client, bucket, tmp_path, field):
+    bucket.put("e/0.tar", shard([("a.txt", b"1"), ("b.txt", b"2"), (f"b.{field}", b"3"), ("c.__index__", b"4")]))
+    client.index_shards(bucket("e/"), tmp_path / "e.dfx")
+    index = dataflux.ShardIndex.open(tmp_path / "e.dfx")
+    first, bad, last = client.get_samples(index, range(3), on_error="return")
+    assert as_bytes(first) == {"__key__": "a", "__url__": bucket("e/0.tar"), "txt": b"1"}
+    assert as_bytes(last) == {"__key__": "c", "__url__": bucket("e/0.tar"), "__index__": b"4"}
+    error = bad.pop("__error__")
+    assert isinstance(error, dataflux.InvalidArgumentError) and error.object == "e/0.tar"
+    assert bad == {"__url__": bucket("e/0.tar"), "__index__": 1}
+    with pytest.raises(dataflux.InvalidArgumentError, match=r"e/0.tar: the sample 'b' has the field '__error__'.*rename"):
+        list(client.get_samples(index, range(3)))
+    samples = client.get_samples(index, range(3), on_error="omit")
+    assert [sample["__key__"] for sample in samples] == ["a", "c"] and samples.omitted == 1
+    offset, size = index.sample(1).fields["__error__"]
+    assert client.get(bucket("e/0.tar"), offset=offset, length=size) == b"3"
+
+
 def test_a_failure_makes_no_cycle(client, filled, index):
     filled.put("s/1.tar", shard(members_of(9)))
     gc.collect()

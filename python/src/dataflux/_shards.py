@@ -411,7 +411,14 @@ class _Splitter:
         sample["__key__"] = self._key[:key].decode("utf-8", "surrogateescape")
         for name, begin, length in self._index._named(self._fields, fields):
             sample[name] = data[begin:begin + length]
-        return None
+        return self._passing_for_error(sample) if "__error__" in sample else None
+
+    def _passing_for_error(self, sample):
+        """Whoever looks for "__error__" takes the sample for one that has failed: so it does."""
+        url = sample["__url__"]
+        return _errors.of_status(
+            "invalid_argument", f"{url}: the sample {sample['__key__']!r} has the field '__error__', by which samples "
+            "that have failed are told: rename the member", bucket=self._index.bucket, object=url.split("/", 3)[3])
 
 
 class GetSamples:
@@ -740,7 +747,8 @@ class ShardVerbs:
 
         Raises: IndexError for a number that the index has not; TypeError and ValueError for a bad
             argument. With on_error="raise" what a sample has failed with: NotFoundError where its shard
-            was written anew, DataLossError for other bytes. What ends all: CancelledError, DeadlineError.
+            was written anew, DataLossError for other bytes, InvalidArgumentError for the field
+            "__error__". What ends all: CancelledError, DeadlineError.
         """
         return GetSamples(sample_batches(self, index, numbers, order=order, on_error=on_error,
                                          timeout=timeout, progress=progress))

@@ -188,6 +188,18 @@ def test_too_many_failures_in_a_row_end_a_pass(index, options, on_error):
         MapDataset(tolerance=0, **how)
 
 
+def test_no_field_of_an_archive_passes_for_an_error(client, bucket, options):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name in "a.txt", "b.txt", "b.__error__":
+            archive.addfile(tarfile.TarInfo(name))
+    client.put(bucket("e/0.tar"), out.getvalue())
+    for kind in (MapDataset, IterableDataset):
+        dataset = kind(shards=bucket("e/"), on_error="return", client=options)
+        found = sorted(map(type, dataset.__getitems__([0, 1]) if kind is MapDataset else dataset), key=str)
+        assert found == [dataflux.InvalidArgumentError, dict]
+
+
 def test_what_indexing_left_out_is_told(client, bucket, tmp_path, options):
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
