@@ -402,6 +402,8 @@ class AsyncGetMany(Batches):
 
 
 def _requests_of(requests):
+    if isinstance(requests, Requests):
+        return requests
     try:
         each = None if isinstance(requests, (str, bytes)) else iter(requests)
     except TypeError:

@@ -19,26 +19,26 @@ _SLOW = 0.001  # seconds that taking some of them may last, so that items are no
 
 class Requests:
     """Takes requests of one bucket from an iterable when there is room for them, and pushes them.
-    One thread at a time.
+    One thread at a time. Where the bucket is told nothing is taken before that.
 
     bucket   None where there is not one request
     asked    by index: what was taken from the iterable, until its item takes it
     pushed   how many the library has taken
     """
 
-    def __init__(self, iterable):
+    def __init__(self, iterable, bucket=None):
         self._from = iter(iterable)
-        self.bucket = None
+        self.bucket = bucket
         self.asked = {}
         self.pushed = 0
         self._number = 0
         self._some = 1
-        self._begins = ""  # of the bucket's URLs
+        self._begins = url_of(bucket.decode(), "") if bucket else ""  # of the bucket's URLs
         self._columns = None
         self._at = self._left = 0  # of the columns: where those begin that were not pushed yet
         # Whose bucket it is has to be known at the beginning.
-        self._first = list(islice(self._from, 1))
-        self.ended = not self._first
+        self._first = [] if bucket else list(islice(self._from, 1))
+        self.ended = not bucket and not self._first
         if self._first:
             if self._first[0] is ...:
                 raise ValueError("requests: the first is ..., and has to name the bucket")

@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader
 from torchdata.stateful_dataloader import StatefulDataLoader
 
 import dataflux
-from dataflux.torch import DecodeError, IterableDataset, MapDataset, MapMix, Mix
+from dataflux.torch import DecodeError, IterableDataset, MapDataset, MapMix, Mix, _mix
 
 OBJECTS, PAIRS, SHARDS, SAMPLES = 60, 25, 4, 30
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
@@ -142,6 +142,30 @@ def test_a_chain_of_ranks_and_workers_goes_on_exactly(sources, options, ended):
             states = loaders
             served += [sample for turn in zip(*each) for sample in turn]
         assert served == wanted
+
+
+def test_no_source_looks_through_the_whole_epoch(sources, options, bucket, monkeypatch):
+    """Not a few names either, behind whose end there is nothing of theirs."""
+    monkeypatch.setattr(_mix, "_AHEAD", 16)
+    look, ahead = _mix._Reads._look, []
+
+    def looked(reads, *more):
+        going_on = look(reads, *more)
+        ahead.append(reads._looked - reads._wanted)
+        return going_on
+
+    monkeypatch.setattr(_mix._Reads, "_look", looked)
+    names = IterableDataset(names=[bucket(f"o/{number:03}") for number in range(3)], decode=of_object, seed=1,
+                            client=options)
+    for ended, weights in (("drop", [1, 1]), ("restart", [1, 50])):
+        mix = Mix([names, sources[2]], weights, ended=ended, batch_size=4, client=options)
+        found = list(mix)
+        assert found == list(mix) and collections.Counter(kind for kind, _ in found)["o"] >= 2
+        assert 0 < max(ahead) <= 16 + 4
+        passing = iter(mix)
+        assert [next(passing) for _ in range(5)] == found[:5]
+        passing.close()
+        assert max(ahead) <= 16 + 4
 
 
 def test_a_loader_with_workers_goes_on_with_others(sources, options):

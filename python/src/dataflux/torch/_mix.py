@@ -16,7 +16,6 @@ from .._mixer import Mixer
 from .._place import count_of, one_of
 from .._sampler import WINDOWS, Sampler
 from ._iterable import IterableDataset
-from ._named import Named
 from ._order import STRETCH, Turns
 from ._ranks import agree, ranks
 from ._reads import Reads
@@ -370,9 +369,9 @@ class _Reads(Reads):
         self._wanted += len(rows)
         return super().take(rows)
 
-    def _look(self, far: bool) -> bool:
+    def _look(self) -> bool:
         """Looks at some positions more, if that is not too far ahead."""
-        if self._over or (self._looked >= self._wanted + _AHEAD and not far):
+        if self._over or self._looked >= self._wanted + _AHEAD:
             return False
         first, count = self._begun
         if not count:
@@ -391,21 +390,20 @@ class _Reads(Reads):
 
     def _rows_of(self, number: int, place: Place, most: int) -> Iterator[array[int]]:
         leaf, found = self._dataset._leaf_of(number), self._found[number]
-        at_once = isinstance(self._parts[number], Named)  # it has no way to say that there is none for now
-        for positions, epoch in self._stretches(leaf, found, most, at_once):
+        for positions, epoch in self._stretches(leaf, found, most):
             if positions:
                 rows = leaf.sampler(epoch)._rows_at(positions)
                 yield from leaf.source.of_part(number - leaf.parts[0], [rows], leaf.maker.sizes)
             else:
                 yield positions
 
-    def _stretches(self, leaf, found, most, at_once):
+    def _stretches(self, leaf, found, most):
         """(positions, epoch): where plans are made, each within a window; none where the consumer is to go on
         first."""
         positions, now, end, since = array("Q"), -1, 0, 0
         while True:
             if not found:
-                if self._look(at_once):
+                if self._look():
                     continue
                 if positions and (self._over or not most or since < self._wanted):
                     yield positions, now

@@ -14,6 +14,7 @@ from .._get_many import GetMany
 from .._items import Item
 from .._listing import Row
 from .._place import object_place
+from .._requests import Requests
 from ._sizes import SizeError, Sizes
 
 # Columns of 8 bytes for each object: where its name ends, its generation, its size, its CRC32C; then the names.
@@ -76,7 +77,10 @@ class Named:
 
     def stream(self, client: Client, stretches: Iterator[array[int]]) -> GetMany:
         self.open(client)
-        return client.get_many((self.listed(row) for rows in stretches for row in rows), on_error="return")
+        # An empty stretch says that there is none for now.
+        asked = (each for rows in stretches for each in (map(self.listed, rows) if rows else (...,)))
+        requests: Any = Requests(asked, self.bucket.encode())
+        return client.get_many(requests, on_error="return")
 
     def some(self, client: Client, rows: Sequence[int]) -> Iterator[Item]:
         self.open(client)
