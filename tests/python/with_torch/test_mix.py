@@ -208,6 +208,55 @@ def test_a_job_goes_on_with_other_weights(sources, options, ended, workers):
     assert len(list(second)) == len(second)
 
 
+def test_other_weights_stay_where_a_loader_took_its_own_state(sources, options):
+    """In the epochs that follow, too, whose workers are other ones."""
+    old, new, how = [3, 1, 5], [1, 0, 1], {"ended": "restart", "batch_size": 4, "client": options}
+    first = Mix(sources, old, **how)
+    passing = iter(first)
+    for _ in range(40):
+        next(passing)
+    second = Mix(sources, new, **how)
+    second.load_state_dict(first.state_dict())
+    loader = StatefulDataLoader(second, 4, num_workers=2, collate_fn=same)
+    passing = iter(loader)
+    seen = [sample for _ in range(5) for sample in next(passing)]
+    state = loader.state_dict()
+    wanted = [expected({0: old, 40: new}, "restart", epoch) for epoch in range(3)]
+    for before in (None, second.state_dict(consumed=44)):  # that the dataset has loaded
+        third = Mix(sources, new, **how)
+        if before is not None:
+            third.load_state_dict(before)
+        loader = StatefulDataLoader(third, 4, num_workers=2, collate_fn=same)
+        loader.load_state_dict(state)
+        assert seen + [sample for batch in loader for sample in batch] == wanted[0][40:]
+        for epoch in (1, 2):
+            third.set_epoch(epoch)
+            assert [sample for batch in loader for sample in batch] == wanted[epoch]
+        found = collections.Counter(kind for epoch in wanted for kind, _ in epoch)
+        assert third.counts(len(third)) == [found[kind] for kind in KINDS]
+        assert [sample for batch in StatefulDataLoader(third, 4, num_workers=1, collate_fn=same)
+                for sample in batch] == wanted[2]
+        third.set_epoch(0)  # all of it: not where other weights began, but by those that are given
+        for _ in range(2):
+            assert [sample for batch in loader for sample in batch] == list(third) == expected(new, "restart")
+
+
+def test_a_state_that_does_not_fit_changes_nothing(sources, options):
+    first = Mix(sources, [3, 1, 5], batch_size=4, client=options)
+    passing = iter(first)
+    for _ in range(12):
+        next(passing)
+    state, second = first.state_dict(), Mix(sources, [1, 1, 1], batch_size=4, client=options)
+    without = {name: value for name, value in state.items() if name != "mix"}
+    for bad in (without, {**state, "mix": {**state["mix"], "counts": [1]}}):
+        with pytest.raises(ValueError, match="mix|counts"):
+            second.load_state_dict(bad)
+        assert second.state_dict()["consumed"] == 0 and second.counts(9) == [3, 3, 3]
+    assert list(second) == expected([1, 1, 1], "stop")
+    second.load_state_dict(state)
+    assert second.state_dict()["consumed"] == 12 and second.counts(12) == first.counts(12)
+
+
 def test_a_worker_refuses_other_weights(sources, options):
     loader = StatefulDataLoader(Mix(sources, [1, 1, 1], batch_size=4, client=options), 4, num_workers=1,
                                 collate_fn=same)

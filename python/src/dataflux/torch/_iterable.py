@@ -208,12 +208,17 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
 
         Raises: ValueError, which names the field that does not fit.
         """
+        self._go_on(self._place_of(state))
+
+    def _place_of(self, state):
         info = get_worker_info()
-        place = place_of(state, {"digest": self.digest, **order_of(self._how),
-                                 "world_size": self._world_size, "batch_size": self._batch},
-                         info.num_workers if info else 0, info.id if info else None)
+        return place_of(state, {"digest": self.digest, **order_of(self._how),
+                                "world_size": self._world_size, "batch_size": self._batch},
+                        info.num_workers if info else 0, info.id if info else None)
+
+    def _go_on(self, place):
         self._now = None
-        if info is None:
+        if get_worker_info() is None:
             self._shared.go_on(place.epoch, place.begin)
         else:  # each worker is told its own
             self._shared.set_epoch(place.epoch)

@@ -214,7 +214,6 @@ class Mix(IterableDataset):
         self._maker = _Maker([leaf.maker for leaf in self._leaves for _ in leaf.source.parts], on_error, tolerance)
         self._shared = self._maker.shared = Shared(self._source.path)
         self._shared.set_epoch(epoch)
-        self._resumed: tuple[int, Any] = 0, None  # of which load of a state; (epoch, what the mixer was made of)
         self._begin()
         if consumed:
             self._shared.go_on(epoch, self._begin_of(consumed), True)
@@ -242,7 +241,7 @@ class Mix(IterableDataset):
         """What each source has given in this epoch, with ended="restart" since the first one, once each rank
         has consumed so many samples of it."""
         base = self.epoch * self._blend.size if self._blend.endless else 0
-        mixer = self._mixer_of(self.epoch)[0] or self._blend.mixer
+        mixer = self._mixer_of(self.epoch, None)[0] or self._blend.mixer
         return mixer.counts(base + count_of(consumed, "consumed") * self._world_size)
 
     def describe(self, num_workers: int = 0) -> dict[str, float]:
@@ -270,24 +269,29 @@ class Mix(IterableDataset):
     def state_dict(self, consumed: int | None = None) -> dict[str, Any]:
         """As of an IterableDataset, with what each source had given when the weights began."""
         state = super().state_dict(consumed)
-        return {**state, "mix": self._mixer_of(state["epoch"])[1]}
+        return {**state, "mix": self._mixer_of(state["epoch"], state["begin"])[1]}
 
     def load_state_dict(self, state: Any) -> None:
         """As of an IterableDataset. With other weights than those of the state the mix goes on with its own ones
         from there on."""
         states = _found(state)
         kept = states[0].get("mix") if states else None
-        super().load_state_dict(state)
+        place = self._place_of(state)
         if kept is None:
             raise ValueError("state: mix is missing: it is of another dataset")
-        place = self._next_place()
-        resumed = place.epoch, self._going_on(kept, place)
-        if get_worker_info() is None:
-            with open(self._path_of(self._shared.loaded), "w") as file:
-                json.dump(resumed, file)
-        self._resumed = self._shared.loaded, resumed
+        going_on = self._going_on(kept, place)
+        self._made_of(going_on)  # for its checks
+        # The place of a worker's own state is for that worker; what its mixer is made of is for all, and for those
+        # that are begun later.
+        path = self._path_of(self._shared.loaded + (1 if get_worker_info() is None else 0))
+        own = f"{path}.{os.getpid()}"  # workers write the same, and nobody reads a part
+        with open(own, "w") as file:
+            json.dump((place.epoch, going_on), file)
+        os.replace(own, path)
+        self._go_on(place)
 
     def _path_of(self, loaded):
+        """The file of (epoch, what the mixer is made of), of the newest state that was loaded."""
         return os.path.join(self._source.path, f"mix-{loaded}")
 
     def _made_of(self, kept):
@@ -306,28 +310,29 @@ class Mix(IterableDataset):
         begin = place.begin + (place.epoch * self._blend.size if self._blend.endless else 0)
         return {"weights": given, "begin": begin, "counts": self._made_of(kept).counts(begin), "given": given}
 
-    def _mixer_of(self, epoch):
-        """(mixer, what it was made of, samples of all ranks) in an epoch."""
-        loaded, blend = self._shared.loaded, self._blend
-        if self._resumed[0] != loaded:
-            resumed = None
-            if os.path.exists(self._path_of(loaded)):
-                with open(self._path_of(loaded)) as file:
-                    resumed = json.load(file)
-            self._resumed = loaded, resumed
-        resumed = self._resumed[1]
-        if resumed is not None:
-            begun, kept = resumed
-            there = (epoch + 1) * blend.size > kept["begin"] if blend.endless else epoch == begun
-            if there and kept["begin"]:
-                mixer = self._made_of(kept)
-                size = blend.size if blend.endless else mixer.end
-                return mixer, kept, size if self._length is None else min(size, self._length)
+    def _mixer_of(self, epoch, begin):
+        """(mixer, what it was made of, samples of all ranks) in an epoch, from a place of it on, or from anywhere
+        in it (None). What was given before the place where other weights began cannot be given again: there all
+        of the epoch is by the weights that were told."""
+        blend = self._blend
+        try:
+            with open(self._path_of(self._shared.loaded)) as file:
+                begun, kept = json.load(file)
+        except FileNotFoundError:  # no state was loaded
+            begun, kept = 0, {"begin": 0}
+        if blend.endless:
+            there = epoch * blend.size + (blend.size if begin is None else begin) >= kept["begin"]
+        else:
+            there = epoch == begun and (begin is None or begin >= kept["begin"])
+        if kept["begin"] and there:
+            mixer = self._made_of(kept)
+            size = blend.size if blend.endless else mixer.end
+            return mixer, kept, size if self._length is None else min(size, self._length)
         given = _texts(blend.mixer.weights)
         return None, {"weights": given, "begin": 0, "counts": [0] * len(blend.children), "given": given}, blend.size
 
     def _order(self, epoch, begin, worker, workers):
-        mixer, _, size = self._mixer_of(epoch)
+        mixer, _, size = self._mixer_of(epoch, begin)
         order = _Order(self._blend, mixer, size, epoch, begin, self._rank, self._world_size, self._equalize)
         batch = self._batch or (1 if workers > 1 else STRETCH)
         return order, Turns(order.size, batch, worker, workers)
