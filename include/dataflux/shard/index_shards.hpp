@@ -2,6 +2,7 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/operation.hpp>
+#include <dataflux/list/manifest.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/shard/grouping_rules.hpp>
 #include <dataflux/shard/shard_index.hpp>

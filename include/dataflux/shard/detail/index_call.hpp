@@ -8,7 +8,7 @@
 #include <dataflux/shard/detail/shard_indexer.hpp>
 #include <dataflux/shard/detail/shard_layout.hpp>
 #include <dataflux/shard/index_shards.hpp>
-#include <dataflux/shard/verify_shards.hpp>
+#include <dataflux/shard/wrong_shard.hpp>
 #include <dataflux/store/detail/call_coordinator.hpp>
 #include <dataflux/transfer/ranged_read_summary.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
