@@ -25,7 +25,7 @@ class keys_flow : public token_flow {
   /// There was no reply. Default: another try, if that makes sense.
   DATAFLUX_INLINE virtual flow_step unanswered(error why, const flow_moment& moment);
   /// What a blocking step gave. Default: that is not expected.
-  DATAFLUX_INLINE virtual flow_step read(result<std::string> text, const flow_moment& moment);
+  DATAFLUX_INLINE virtual flow_step read(result<std::string>&& text, const flow_moment& moment);
 
   const credentials_facts& facts() const noexcept { return facts_; }
   /// From here on so many tries, for the next request.

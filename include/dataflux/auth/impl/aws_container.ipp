@@ -32,7 +32,7 @@ class container_flow final : public keys_flow {
         [path = options_.token_file, &machine = machine_] { return machine.read_file(path); }};
   }
 
-  flow_step read(result<std::string> text, const flow_moment& moment) override {
+  flow_step read(result<std::string>&& text, const flow_moment& moment) override {
     if (text) return send(without_line_end(*text));
     // It is missing for a moment while it is replaced.
     error why =

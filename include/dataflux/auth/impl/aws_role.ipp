@@ -185,7 +185,8 @@ class role_flow final : public token_flow {
     flow_step step = flow_->resume(std::move(event), moment);
     auto* const keys = std::get_if<access_keys>(&step);
     if (keys == nullptr || std::exchange(second_, true)) return step;
-    flow_.reset(new assume_flow(owner_.facts(), owner_.role_, std::move(*keys), owner_.clock_));
+    flow_ = std::make_unique<assume_flow>(owner_.facts(), owner_.role_, std::move(*keys),
+                                          owner_.clock_);
     return flow_->resume(std::monostate{}, moment);
   }
 
@@ -209,7 +210,7 @@ class web_identity_flow final : public sts_flow {
   flow_step ask(const flow_moment&) override {
     return blocking_step{[path = file_, &machine = machine_] { return machine.read_file(path); }};
   }
-  flow_step read(result<std::string> text, const flow_moment& moment) override {
+  flow_step read(result<std::string>&& text, const flow_moment& moment) override {
     if (!text) {
       error why = failure(errc::unauthenticated,
                           "cannot read the web identity token " + text.error().message());

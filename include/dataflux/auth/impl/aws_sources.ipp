@@ -50,7 +50,7 @@ class read_keys_flow final : public keys_flow {
       return std::string();
     }};
   }
-  flow_step read(result<std::string> text, const flow_moment& moment) override {
+  flow_step read(result<std::string>&& text, const flow_moment& moment) override {
     if (!text) return end(std::move(text).error());
     if (!*got_) return end(failure(got_->error().code(), got_->error().message()));
     if ((*got_)->expires > moment.now) return std::move(**got_);
@@ -87,7 +87,7 @@ class process_flow final : public keys_flow {
       return machine.run(words, std::chrono::minutes(1));
     }};
   }
-  flow_step read(result<std::string> text, const flow_moment& moment) override {
+  flow_step read(result<std::string>&& text, const flow_moment& moment) override {
     if (!text) return end(failure(text.error().code(), text.error().message()));
     auto keys = read_process_keys(*text, moment.now);
     if (!keys) {

@@ -102,7 +102,7 @@ class sso_flow final : public keys_flow {
     return keys();
   }
 
-  flow_step read(result<std::string> text, const flow_moment& moment) override {
+  flow_step read(result<std::string>&& text, const flow_moment& moment) override {
     if (phase_ == phase::write)
       return go_to(phase::keys, moment);  // the token is good all the same
     if (!text) {

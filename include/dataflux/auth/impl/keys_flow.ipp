@@ -21,7 +21,7 @@ DATAFLUX_INLINE flow_step keys_flow::unanswered(error why, const flow_moment& mo
   return again_or(std::move(why), moment);
 }
 
-DATAFLUX_INLINE flow_step keys_flow::read(result<std::string>, const flow_moment&) {
+DATAFLUX_INLINE flow_step keys_flow::read(result<std::string>&&, const flow_moment&) {
   return end(failure(errc::internal, "nothing was to be read"));
 }
 

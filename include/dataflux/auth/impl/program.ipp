@@ -41,6 +41,7 @@ class running_program {
     // This end alone: the program's writes wait.
     ::fcntl(output_, F_SETFL, O_NONBLOCK);
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t files{};
