@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,10 +22,10 @@ inline dataflux::detail::http::reply_head head_of(
   return head;
 }
 
-/// A whole reply that owns its facts; the body is borrowed.
+/// A whole reply that owns its facts and its body.
 struct scripted_reply {
   dataflux::detail::service::reply_facts facts{};
-  std::string_view body;
+  std::string body;
 
   scripted_reply(int status, std::string_view text,
                  std::vector<dataflux::detail::http::reply_head::field> fields = {})
