@@ -291,7 +291,7 @@ DATAFLUX_INLINE error parse_error(const service::call_identity& call,
                                                       !about.bucket.empty() && !between &&
                                                       is_missing_bucket(about, words),
                                     .retryable = may_succeed_later(facts, words.reason, code)};
-  return service::make_error(what, facts, std::move(words), secrets);
+  return service::make_error(what, facts, words, secrets);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

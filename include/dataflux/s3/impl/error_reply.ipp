@@ -119,7 +119,7 @@ DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& 
                         (words.reason == "NoSuchBucket" || call.object.empty()),
       .retryable =
           repeat == http::reply_class::transient || repeat == http::reply_class::throttled};
-  return service::make_error(what, facts, std::move(words), secrets);
+  return service::make_error(what, facts, words, secrets);
 }
 
 DATAFLUX_INLINE std::string region_told(const reply_facts& facts, bytes_view body) {

@@ -47,9 +47,10 @@ struct failure_facts {
   bool retryable{false};
 };
 
-/// The error. `secrets` are blanked out in whatever form the service repeats them, before anything
-/// is cut: its text to 2 KiB, with control characters and broken UTF-8 replaced.
-error make_error(const failure_facts& what, const reply_facts& facts, reply_words words,
+/// The error; `what` may have views into `words`. `secrets` are blanked out in whatever form the
+/// service repeats them, before anything is cut: its text to 2 KiB, with control characters and
+/// broken UTF-8 replaced.
+error make_error(const failure_facts& what, const reply_facts& facts, const reply_words& words,
                  std::span<const std::string_view> secrets);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::service

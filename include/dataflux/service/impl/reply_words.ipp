@@ -70,9 +70,10 @@ DATAFLUX_INLINE bool is_web_page(const reply_facts& facts, bytes_view body) noex
 }
 
 DATAFLUX_INLINE error make_error(const failure_facts& what, const reply_facts& facts,
-                                 reply_words words, std::span<const std::string_view> secrets) {
-  const std::string said = codec::without_secrets(std::move(words.message), secrets);
-  const std::string reason = codec::without_secrets(std::move(words.reason), secrets);
+                                 const reply_words& words,
+                                 std::span<const std::string_view> secrets) {
+  const std::string said = codec::without_secrets(words.message, secrets);
+  const std::string reason = codec::without_secrets(words.reason, secrets);
   const std::string request_id = codec::without_secrets(facts.request_id, secrets);
   std::string message = printable_text(said);
   if (message.empty()) message = "HTTP " + std::to_string(facts.status) + " without a word";
