@@ -42,9 +42,9 @@ def source_of(client: Client, url: Any, manifest: Any, names: Any, pairs: Any, s
         return _of_shards(client, _several(shards, "shards"), folder, rank, world_size)
     value = next(value for value in (url, manifest, names) if value is not None)
     several = _several(value, given[0]) if names is None else [names]
-    if any(map(_are_rows, several)):
+    if any(map(are_rows, several)):
         _no(filters)
-        if not all(map(_are_rows, several)):
+        if not all(map(are_rows, several)):
             raise TypeError(f"{given[0]}: its elements are all listings, or none of them is")
         parts, sizes = zip(*[_of_listing(client, each, folder, number) for number, each in enumerate(several)])
     elif names is not None:
@@ -113,7 +113,8 @@ def _no(filters):
                          "its where()")
 
 
-def _are_rows(value):
+def are_rows(value: Any) -> bool:
+    """It is a listing, or rows of one."""
     return isinstance(value, (Listing, Rows, Manifest))
 
 
@@ -129,7 +130,7 @@ def _told(first, parts):
         told = f"a join of shards of gs://{first.left.bucket} and gs://{first.right.bucket}"
     elif isinstance(first, ShardIndex):
         told = f"shards of gs://{first.bucket}"
-    elif _are_rows(first):
+    elif are_rows(first):
         told = f"a listing of gs://{parts[0].bucket}"
     else:
         told = getattr(first, "url", f"names of gs://{parts[0].bucket}")
@@ -235,7 +236,7 @@ def _manifest_file(client, manifest, folder, number):
     """The path of a manifest; and (bucket, name) of an object, else None. That is copied here once, so that
     processes share its pages."""
     path = os.path.join(folder.path, f"manifest-{number}")
-    if _are_rows(manifest):  # both sides of pairs: whole ones
+    if are_rows(manifest):  # both sides of pairs: whole ones
         client.save_manifest(manifest.rows() if isinstance(manifest, Manifest) else manifest, path)
         return path, None
     if isinstance(manifest, (str, os.PathLike)):

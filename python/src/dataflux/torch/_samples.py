@@ -55,6 +55,14 @@ def tensor(data: Any, row: Row) -> Any:
     return torch.frombuffer(data, dtype=torch.uint8)
 
 
+def gone(bucket: str, name: str, generation: int, error: Error) -> NotFoundError:
+    """Of an object whose listed generation is not there any more."""
+    return NotFoundError(
+        f"{url_of(bucket, name)}: generation {generation}, which was listed, is gone: the object was "
+        'overwritten or deleted since. List anew, or set overwritten="read"', bucket=bucket,
+        object=name, generation=generation, http_status=error.http_status, attempts=error.attempts)
+
+
 class Maker:
     """Makes samples of items as a dataset was asked to.
 
@@ -95,21 +103,17 @@ class Maker:
             try:
                 sample = self._sample(client, part, row, item)
             except Error as failed:
-                if self.on_error == "raise":
+                if not self.bears(failed):
                     raise
-                self._failed += 1
-                if self._failed == self.tolerance:
-                    raise self._too_many(failed) from failed
                 if self.on_error == "return":
                     yield failed
                     continue
-                self.shared.skip()
                 if good:
                     yield good[0]
                 else:
                     why, lacking = why or again(failed), lacking + 1
                 continue
-            self._failed = 0
+            self.succeeds()
             if self.on_error == "skip":
                 self._last = good = [sample]
                 for _ in range(lacking):
@@ -122,6 +126,24 @@ class Maker:
             raise type(why)(told, **why.__reduce__()[1][2]) from why
         for _ in range(lacking):
             yield self._last[0]
+
+    def bears(self, failed: Error) -> bool:
+        """Whether the pass goes on behind a failure, which is counted then.
+
+        Raises: it, in other words, where too many have come in a row.
+        """
+        if self.on_error == "raise":
+            return False
+        self._failed += 1
+        if self._failed == self.tolerance:
+            raise self._too_many(failed) from failed
+        if self.on_error == "skip":
+            self.shared.skip()
+        return True
+
+    def succeeds(self) -> None:
+        """Failures in a row are over."""
+        self._failed = 0
 
     def _too_many(self, failed):
         """What ends a pass of which nothing can be read any more."""
@@ -149,17 +171,20 @@ class Maker:
             raise DecodeError(f"decode of {names}: {type(why).__name__}: {why}", bucket=rows[0].bucket,
                               object=rows[0].name) from why
 
-    def _read(self, client, part, row, item):
-        """(bytes, Row) of an object; None for the row, where nobody looks at it."""
+    def content(self, client: Any, part: Any, row: int, item: Item) -> tuple[Any, int, int]:
+        """(bytes, generation, crc32c) of an object, or of what is there in place of a generation that is gone."""
         error = item.error
         if isinstance(error, NotFoundError):
-            data, generation, crc32c = self._anew(client, part, row, error)
-        elif isinstance(error, ResourceExhaustedError) and not error.attempts:
+            return self._anew(client, part, row, error)
+        if isinstance(error, ResourceExhaustedError) and not error.attempts:
             raise self._too_large(client, part, row, error)
-        elif error is not None:
+        if error is not None:
             raise again(error)  # the items, which this frame has, have their own
-        else:
-            data, generation, crc32c = item.data, item.generation, item.crc32c
+        return item.data, item.generation, item.crc32c
+
+    def _read(self, client, part, row, item):
+        """(bytes, Row) of an object; None for the row, where nobody looks at it."""
+        data, generation, crc32c = self.content(client, part, row, item)
         if self.sizes:
             bucket, name, _ = part.place(row)
             error = self.sizes.error(bucket, name, _size_of(data))
@@ -188,11 +213,7 @@ class Maker:
         if not generation:
             raise again(error)
         if self.overwritten == "raise":
-            raise NotFoundError(
-                f"{url_of(bucket, name)}: generation {generation}, which was listed, is gone: the object was "
-                'overwritten or deleted since. List anew, or set overwritten="read"', bucket=bucket,
-                object=name, generation=generation, http_status=error.http_status,
-                attempts=error.attempts) from error
+            raise gone(bucket, name, generation, error) from error
         for item in client.get_many([(bucket, name)], on_error="return").items():
             if item.error is not None:
                 raise again(item.error)

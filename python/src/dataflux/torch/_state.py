@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 from .._place import count_of
 from ._order import Turns
@@ -61,7 +61,7 @@ def place_of(state: Any, known: dict[str, Any], workers: int, worker: int | None
                              "with another number of workers give the loader's state to the dataset's "
                              "load_state_dict() before the loader is made")
         if first["world_size"] != known["world_size"]:
-            raise _differs("world_size", first["world_size"], known["world_size"])
+            raise differs("world_size", first["world_size"], known["world_size"])
         return Place(first["epoch"], first["begin"], first["worker"], first["yielded"])
     consumed = {}
     for each in states:
@@ -104,12 +104,13 @@ def _check(state, known):
         raise ValueError(f"state: version is {state['version']}, and this one knows {VERSION}")
     for name in ("digest", *_ORDER):
         if state[name] != known[name]:
-            raise _differs(name, state[name], known[name])
+            raise differs(name, state[name], known[name])
     if state["batch_size"] != known["batch_size"] and state["num_workers"] > 1:
-        raise _differs("batch_size", state["batch_size"], known["batch_size"])
+        raise differs("batch_size", state["batch_size"], known["batch_size"])
 
 
-def _differs(name, there, here):
+def differs(name: str, there: Any, here: Any) -> ValueError:
+    """Of a field that does not fit."""
     if name == "digest":
         return ValueError(f"state: the listing differs: digest is {there}, and here it is {here}. Objects have come, "
                           "gone or been overwritten since, or it is another prefix. Go on from the manifest that "
@@ -117,20 +118,28 @@ def _differs(name, there, here):
     return ValueError(f"state: {name} is {there}, and here it is {here}")
 
 
-def _found(state):
-    """Our states, wherever in it they are."""
+def found(state: Any, mark: str, check: Callable[[dict[str, Any]], None]) -> list[dict[str, Any]]:
+    """States of a kind, wherever in it they are."""
     if isinstance(state, dict):
-        if state.get("format") == _MARK:
-            for name in (*_SAME, "rank", "worker", "yielded"):
-                if name not in state:
-                    raise ValueError(f"state: {name} is missing")
-                if name not in ("digest", "shuffle"):
-                    count_of(state[name], f"state: {name}", bits=64)
+        if state.get("format") == mark:
+            check(state)
             return [state]
-        return [each for value in state.values() for each in _found(value)]
+        return [each for value in state.values() for each in found(value, mark, check)]
     if isinstance(state, (list, tuple)):
-        return [each for value in state for each in _found(value)]
+        return [each for value in state for each in found(value, mark, check)]
     return []
+
+
+def _found(state):
+    return found(state, _MARK, _check_fields)
+
+
+def _check_fields(state):
+    for name in (*_SAME, "rank", "worker", "yielded"):
+        if name not in state:
+            raise ValueError(f"state: {name} is missing")
+        if name not in ("digest", "shuffle"):
+            count_of(state[name], f"state: {name}", bits=64)
 
 
 def _steps_since(state):

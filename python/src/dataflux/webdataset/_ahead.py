@@ -6,11 +6,10 @@ from collections import deque
 from io import RawIOBase
 from typing import Any, Callable, Deque, Iterable, Iterator, List, Tuple
 
-from .. import _wait
+from .. import _opening, _wait
 from .._ahead import _CHUNK, _Chunk
-from .._errors import PreconditionError, again
+from .._errors import PreconditionError
 from .._reader import Reader
-from .._threads import use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,58 +99,21 @@ class InSequence(RawIOBase):
             super().close()
 
 
-class Opening:
-    """An object that is opened by another thread."""
+def _begun(client, url):
+    made = Pieces(Reader(client, url))
+    try:
+        made.begin(_BEGUN)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+class Opening(_opening.Opening):
+    """An object whose Pieces are begun by another thread."""
 
     def __init__(self, client: Client, url: str) -> None:
-        from _queue import SimpleQueue
-
-        self._made: Any = SimpleQueue()
-        self._closed = False
-        try:
-            use(self._open, client, url)
-        except RuntimeError:  # there are no more threads
-            self._open(client, url)
-
-    def _open(self, client, url):
-        made: Any = None
-        try:
-            made = Pieces(Reader(client, url))
-            made.begin(_BEGUN)
-        except BaseException as why:
-            if made is not None:
-                made.close()
-            made = again(why) if isinstance(why, Exception) else why
-        self._made.put(made)
-        made = None
-        if self._closed:
-            self._drop()
-
-    def pieces(self) -> Pieces:
-        """Waits for it; once. Raises: what opening it has failed with."""
-        made = self._made.get()
-        try:
-            if isinstance(made, BaseException):
-                raise made
-            opened: Pieces = made
-            return opened
-        finally:
-            del made
-
-    def close(self) -> None:
-        """It is not wanted any more. Does not wait."""
-        self._closed = True
-        self._drop()
-
-    def _drop(self):
-        from _queue import Empty
-
-        try:
-            made = self._made.get_nowait()
-        except Empty:
-            return
-        if isinstance(made, Pieces):
-            made.close()
+        super().__init__(_begun, client, url)
 
 
 def opened_ahead(urls: Iterable[str], opening_of: Callable[[str], Opening | None]) -> \

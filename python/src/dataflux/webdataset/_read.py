@@ -126,7 +126,7 @@ class ReadShards(PipelineStage):
     def _stream(self, url, opening):
         """(pieces, what closes them, the path of a file here)"""
         if opening is not None:
-            pieces = opening.pieces()
+            pieces = opening.opened()
             return pieces, pieces.close, None
         path = self._cache.file(url) if self._cache is not None else path_of(url)
         stream = gopen(url if path is None else path, client=self._client)
