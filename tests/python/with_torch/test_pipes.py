@@ -191,7 +191,8 @@ def test_an_archive_is_read_from_a_stream(client, bucket, options):
 
 def test_a_shuffled_pipe_has_another_order_in_each_epoch(url, options):
     def make():
-        return load_files(list_files(url, client=options).shuffle(seed=3)).readlines(return_path=False).shuffle(20, seed=2)
+        files = load_files(list_files(url, client=options).shuffle(seed=3))
+        return files.readlines(return_path=False).shuffle(20, seed=2)
 
     pipe, orders = make(), []
     for epoch in range(3):

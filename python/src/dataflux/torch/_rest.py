@@ -149,9 +149,21 @@ def _check(state):
         count_of(state[name], f"state: {name}", bits=64)
     if state["version"] != VERSION:
         raise ValueError(f"state: version is {state['version']}, and this one knows {VERSION}")
-    for spots in (*state["before"], [state["spot"]]):
-        for spot in spots:
-            Spot(*[count_of(number, "state: spot", bits=64) for number in spot])
+    if state["reader"] >= state["readers"]:
+        raise ValueError(f"state: reader is {state['reader']} of {state['readers']}: they are counted from 0")
+    for spots in (_listed(state["before"], "before"), [[state["spot"]]]):
+        for some in spots:
+            for spot in _listed(some, "before"):
+                if len(_listed(spot, "spot")) != len(Spot._fields):
+                    raise ValueError(f"state: spot has {len(spot)} numbers, and not {len(Spot._fields)}")
+                for number in spot:
+                    count_of(number, "state: spot", bits=63)
+
+
+def _listed(value, name):
+    if not isinstance(value, (list, tuple)):
+        raise ValueError(f"state: {name} is a {type(value).__name__}, and not a list")
+    return value
 
 
 def _stepped(state):
