@@ -1,18 +1,13 @@
 """URLs, files and lines as pipes: what programs of S3FileLister and S3FileLoader do."""
 
 import io
-import pickle
-import subprocess
-import sys
 import tarfile
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy.random  # noqa: F401, torch's workers do, and Python 3.11 may fail to in a forked child
 import pytest
-import torch
 from torch.utils.data import DataLoader
 from torch.utils.data.datapipes.iter import IterableWrapper
-from torchdata.stateful_dataloader import StatefulDataLoader
 
 import dataflux
 from dataflux.torch import list_files, load_files

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy.random  # noqa: F401, torch's workers do, and Python 3.11 may fail to in a forked child
 import pytest
 from torch.utils.data import DataLoader
 

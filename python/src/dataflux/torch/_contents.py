@@ -22,7 +22,7 @@ from ._source import Source
 
 _WHOLE = 8 << 20  # bytes of an object that is read at once
 _LOOK = 64        # objects that are looked at ahead of their turn
-_OPENED = 2       # of those, how many are opened
+_OPENED = 16      # of those, how many are opened, and have a block of theirs here
 
 
 class Content:
@@ -67,7 +67,7 @@ class Contents:
         self._rest = rest
         self._done = done
         self._maker = maker
-        self._how = {} if read_ahead is None else {"read_ahead": read_ahead}
+        self._how: Any = {} if read_ahead is None else {"read_ahead": read_ahead}
         for part in source.parts:
             part.open(client)
         self._streams: dict[int, Any] = {}  # of objects that are read at once, by part
@@ -173,12 +173,12 @@ class Contents:
         file.peek(1)  # brings a block, before it is wanted
 
     def _gone(self, content, generation, why):
+        bucket, name, _ = content.place
         if not content.byte:
-            return gone(*content.place[:2], generation, why)
+            return gone(bucket, name, generation, why)
         return NotFoundError(f"{content.url}: generation {generation}, of which {content.byte} bytes were read before the "
-                             "state was saved, is gone: the object was overwritten or deleted since",
-                             bucket=content.place[0], object=content.place[1], generation=generation,
-                             http_status=why.http_status, attempts=why.attempts)
+                             "state was saved, is gone: the object was overwritten or deleted since", bucket=bucket,
+                             object=name, generation=generation, http_status=why.http_status, attempts=why.attempts)
 
     def close(self) -> None:
         """Cancels what is under way."""

@@ -1,13 +1,14 @@
-"""URLs, files and lines as iterables that a DataLoader reads: what TorchData's S3FileLister and S3FileLoader are for."""
+"""URLs, files and lines as iterables for a DataLoader: what TorchData's S3FileLister and S3FileLoader are for."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import random
 from copy import copy
+from functools import partial
 from itertools import islice
-from typing import Any, Iterable, Iterator, Sequence, TypeVar
+from typing import Any, Iterable, Iterator, Sequence, Tuple, TypeVar
 
 from torch.utils.data import IterableDataset as TorchIterable
 from torch.utils.data import get_worker_info
@@ -29,7 +30,9 @@ from ._sizes import Sizes
 MOST_BYTES = 16 << 20  # of a line
 _BUFFER = 10_000       # lines that are shuffled together
 
+At = Tuple[int, int, int, int]  # what a Spot has, which takes longer to make
 Self = TypeVar("Self", bound="Pipe")
+OfObjects = TypeVar("OfObjects", bound="_OfObjects")
 
 
 class _Origin:
@@ -39,8 +42,8 @@ class _Origin:
                  filters: dict[str, Any]) -> None:
         self.client = client
         self.rank, self.world_size = ranks(rank, world_size)
-        given = {"url": None, "manifest": None, "names": None, "pairs": None, "shards": None, **what}
-        self.source = source_of(client, *given.values(), "refuse", filters, self.rank, self.world_size)
+        self.source = source_of(client, what.get("url"), None, what.get("names"), None, None, "refuse", filters,
+                                self.rank, self.world_size)
         agree({"digest": self.source.digest}, self.rank, self.world_size)
         self.shared = Shared(self.source.path)
 
@@ -92,7 +95,7 @@ class Pipe(TorchIterable):  # type: ignore[misc]
         self._taken = 0  # of the states that all processes were told, the newest one that a pass here began at
         self._told: Start | None = None  # what a StatefulDataLoader has said to this worker alone
         self._own: tuple[int, Client] | None = None  # of this process
-        self._now: dict[str, Any] | None = None  # where the pass is
+        self._now: tuple[dict[str, Any], At] | None = None  # where the pass has begun, and where it is
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_own", "_now")}
@@ -118,7 +121,8 @@ class Pipe(TorchIterable):  # type: ignore[misc]
     @property
     def digest(self) -> str:
         """Of what was listed: a state fits a pipe of the same digest."""
-        return self._origin.source.digest
+        told: str = self._origin.source.digest
+        return told
 
     def set_epoch(self, epoch: int) -> None:
         """Which epoch the next pass is of, in all processes, and for all pipes of this listing. Shuffled
@@ -145,7 +149,9 @@ class Pipe(TorchIterable):  # type: ignore[misc]
         if info is None and shared.readers:
             raise ValueError("state_dict: workers of a DataLoader read this, and are ahead of what you had: save the "
                              "state of a torchdata StatefulDataLoader instead")
-        return state_of(self._known(), world_size=self._origin.world_size, **(self._now or self._next()))
+        now, spot = self._now or (self._next(), None)
+        return state_of(self._known(), world_size=self._origin.world_size,
+                        **(now if spot is None else {**now, "spot": spot}))
 
     def load_state_dict(self, state: Any) -> None:
         """The next pass goes on where the state was saved: of this process, of workers that are begun later, and
@@ -167,7 +173,7 @@ class Pipe(TorchIterable):  # type: ignore[misc]
             self._told, self._taken = start, shared.loaded
             return
         with open(self._path_of(shared.loaded + 1), "w") as file:
-            json.dump([start.epoch, start.before, start.readers, list(start.spots.items())], file)
+            json.dump([self._known(), start.epoch, start.before, start.readers, list(start.spots.items())], file)
         shared.go_on(start.epoch, 0)
 
     def _path_of(self, loaded):
@@ -187,11 +193,13 @@ class Pipe(TorchIterable):  # type: ignore[misc]
         shared = self._origin.shared
         if self._taken != shared.loaded:
             with open(self._path_of(shared.loaded)) as file:
-                epoch, before, readers, spots = json.load(file)
-            start = Start(epoch, before, readers, {number: Spot(*spot) for number, spot in spots})
+                known, epoch, before, readers, spots = json.load(file)
+            told = None if known != self._known() else \
+                Start(epoch, before, readers, {number: Spot(*spot) for number, spot in spots})
         else:
-            start = self._told or Start(shared.epoch)
-        return start if start.epoch == shared.epoch else Start(shared.epoch)
+            told = self._told
+        # What was said of another epoch, or of another pipe of this listing, is not of this one.
+        return told if told is not None and told.epoch == shared.epoch else Start(shared.epoch)
 
     def _next(self):
         start, (reader, readers) = self._start(), self._reader()
@@ -207,16 +215,16 @@ class Pipe(TorchIterable):  # type: ignore[misc]
             self._own = os.getpid(), client_for(origin.client, info.num_workers if info else 0)
         rest = left(len(origin.source), now["before"]).of(now["reader"], now["readers"])
         sampler = Sampler(len(origin.source), epoch=now["epoch"], **self._order)
-        self._now = now
+        self._now = now, now["spot"]
         return Pass(self._items(_Walk(self._own[1], origin, sampler, rest, now["spot"]), now))
 
     def _items(self, walk, now):
         for item, spot in self._walk(walk):
-            self._now = {**now, "spot": spot}
+            self._now = now, spot
             yield item
 
-    def _walk(self, walk: _Walk) -> Iterator[tuple[Any, Spot]]:
-        """Items from a walk's spot on, each with the spot behind it."""
+    def _walk(self, walk: _Walk) -> Iterator[tuple[Any, At]]:
+        """Items from a walk's spot on, each with what is a Spot behind it."""
         raise NotImplementedError
 
 
@@ -228,7 +236,7 @@ class _OfObjects(Pipe):
         origin = self._origin
         return len(range(origin.rank, len(origin.source), origin.world_size))
 
-    def shuffle(self: Any, *, seed: int = 0) -> Any:
+    def shuffle(self: OfObjects, *, seed: int = 0) -> OfObjects:
         """The same objects, in an order that is another one in each epoch: all of them are shuffled."""
         seed = count_of(seed, "seed", 0, 64)
         agree({"seed": seed}, self._origin.rank, self._origin.world_size)
@@ -242,13 +250,13 @@ class Urls(_OfObjects):
 
     _stage = "urls"
 
-    def _walk(self, walk: _Walk) -> Iterator[tuple[Any, Spot]]:
+    def _walk(self, walk: _Walk) -> Iterator[tuple[Any, At]]:
         source = walk.origin.source
         for part in source.parts:
             part.open(walk.client)
         for done in range(walk.spot.done, len(walk.rest.positions)):
-            part, row = source.part_of(walk.sampler[walk.rest.positions[done]])
-            yield url_of(*source.parts[part].place(row)[:2]), Spot(done + 1)
+            number, row = source.part_of(walk.sampler[walk.rest.positions[done]])
+            yield url_of(*source.parts[number].place(row)[:2]), (done + 1, 0, 0, 0)
 
 
 class Files(_OfObjects):
@@ -291,14 +299,14 @@ class Files(_OfObjects):
         finally:
             contents.close()
 
-    def _walk(self, walk: _Walk) -> Iterator[tuple[Any, Spot]]:
+    def _walk(self, walk: _Walk) -> Iterator[tuple[Any, At]]:
         for content, stream in self._streams(walk):
             if isinstance(stream, Error):
                 if self._maker.on_error == "skip":
                     continue
             else:
                 self._maker.succeeds()
-            yield (content.url, stream), Spot(content.done + 1)
+            yield (content.url, stream), (content.done + 1, 0, 0, 0)
 
 
 class Lines(Pipe):
@@ -324,7 +332,7 @@ class Lines(Pipe):
     def _known(self):
         return {**super()._known(), "buffer_size": self._buffer, "buffer_seed": self._seed}
 
-    def _walk(self, walk: _Walk) -> Iterator[tuple[Any, Spot]]:
+    def _walk(self, walk: _Walk) -> Iterator[tuple[Any, At]]:
         return self._shuffled(walk) if self._buffer else self._in_order(walk)
 
     def _in_order(self, walk):
@@ -342,34 +350,39 @@ class Lines(Pipe):
                         raise
                     error = again(why)
             if maker.on_error == "return":
-                yield (content.url, error) if self._return_path else error, Spot(content.done + 1)
+                yield (content.url, error) if self._return_path else error, (content.done + 1, 0, 0, 0)
 
     def _lines(self, content, stream):
-        byte, most, url = content.byte, self._most, content.url
-        while line := stream.readline(most + 1):
-            if len(line) > most and not line.endswith(b"\n"):
-                raise ResourceExhaustedError(
-                    f"{url}: the line that begins at byte {byte} has more than {most} bytes: raise most_bytes, or these are "
-                    "no lines", bucket=content.place[0], object=content.place[1], generation=content.generation)
+        done, byte, generation, size, url = content.done, content.byte, content.generation, content.size, content.url
+        most, strip, path = self._most, self._strip, self._return_path
+        for line in iter(partial(stream.readline, most + 1), b""):
+            ends = line.endswith(b"\n")
+            if not ends and len(line) > most:
+                raise self._too_long(content, byte)
             byte += len(line)
-            if self._strip and line.endswith(b"\n"):
+            if ends and strip:
                 line = line[:-1]
-            yield (url, line) if self._return_path else line, (
-                Spot(content.done, byte, content.generation) if byte < content.size else Spot(content.done + 1))
+            yield (url, line) if path else line, (
+                (done, byte, generation, 0) if byte < size else (done + 1, 0, 0, 0))
+
+    def _too_long(self, content, byte):
+        return ResourceExhaustedError(
+            f"{content.url}: the line that begins at byte {byte} has more than {self._most} bytes: raise most_bytes, or "
+            "these are no lines", bucket=content.place[0], object=content.place[1], generation=content.generation)
 
     def _shuffled(self, walk):
-        begin, given = walk.spot._replace(given=0), walk.spot.given
-        lines = self._in_order(walk.from_spot(begin))
+        (*begin, given), epoch = walk.spot, walk.sampler.epoch
+        lines = self._in_order(walk.from_spot(Spot(*begin)))
         while block := list(islice(lines, self._buffer)):
             behind = block[-1][1]
-            order = list(range(len(block)))
             # By where the block begins, whoever reads it.
-            at = walk.rest.positions[begin.done], begin.byte
-            random.Random(f"{self._seed} {walk.sampler.epoch} {at}").shuffle(order)
+            at = f"{self._seed} {walk.rest.positions[begin[0]]} {begin[1]}"
+            seed = int.from_bytes(hashlib.sha256(at.encode()).digest()[:8], "little")
+            order = Sampler(len(block), seed=seed, epoch=epoch).rows(0, len(block))
             for number in range(given, len(block)):
-                spot = begin._replace(given=number + 1) if number + 1 < len(block) else behind
+                spot = (*begin, number + 1) if number + 1 < len(block) else behind
                 yield block[order[number]][0], spot
-            begin, given = behind, 0
+            begin, given = behind[:3], 0
 
 
 class Batches(Pipe):
@@ -385,7 +398,7 @@ class Batches(Pipe):
     def _known(self):
         return self._of._known()
 
-    def _walk(self, walk: _Walk) -> Iterator[tuple[Any, Spot]]:
+    def _walk(self, walk: _Walk) -> Iterator[tuple[Any, At]]:
         items = self._of._walk(walk)
         while some := list(islice(items, self._size)):
             if len(some) < self._size and self._drop:

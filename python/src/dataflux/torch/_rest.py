@@ -97,7 +97,7 @@ def left(count: int, before: Sequence[Sequence[Spot]]) -> Rest:
 
 
 def state_of(known: dict[str, Any], *, epoch: int, before: Sequence[Sequence[Spot]], readers: int, reader: int,
-             world_size: int, spot: Spot) -> dict[str, Any]:
+             world_size: int, spot: Sequence[int]) -> dict[str, Any]:
     """Of one reader."""
     return {"format": _MARK, "version": VERSION, **known, "epoch": epoch,
             "before": [[list(each) for each in spots] for spots in before], "readers": readers, "reader": reader,
