@@ -208,8 +208,9 @@ def test_what_does_not_fit_is_named(url, options, client, bucket):
         with pytest.raises(ValueError, match=text):
             pipe.load_state_dict(state)
     for change, text in (({"version": 2}, "version is 2"), ({"epoch": -1}, "state: epoch"),
-                         ({"spot": [-1, 0, 0, 0]}, "spot"), ({"spot": [0] * 5}, "spot"), ({"before": 3}, "before"), ({"reader": 1}, "reader is 1 of 1"),
-                         ({"readers": "x"}, "state: readers"), ({"format": "another"}, "no state of")):
+                         ({"spot": [-1, 0, 0, 0]}, "spot"), ({"spot": [0] * 5}, "spot"), ({"before": 3}, "before"),
+                         ({"reader": 1}, "reader is 1 of 1"), ({"readers": "x"}, "state: readers"),
+                         ({"format": "another"}, "no state of")):
         with pytest.raises((ValueError, TypeError), match=text):
             lines.load_state_dict({**inner, **change})
     for name in inner:
