@@ -67,6 +67,8 @@ class error {
   int http_status() const noexcept;
   /// The verb that failed, such as "objects.get"; empty outside a call of the service.
   const std::string& verb() const noexcept;
+  /// "s3" of a bucket of S3, as URLs begin; "gs" where nothing else was said.
+  const std::string& scheme() const noexcept;
   const std::string& bucket() const noexcept;
   const std::string& object() const noexcept;
   /// The generation asked for, 0 when none was.
@@ -92,6 +94,7 @@ class error {
   error& with_message(std::string text);
   error& with_http_status(int status);
   error& with_verb(std::string_view verb);
+  error& with_scheme(std::string_view scheme);
   error& with_bucket(std::string_view bucket);
   error& with_object(std::string_view object);
   error& with_generation(std::int64_t generation);
@@ -103,8 +106,8 @@ class error {
   error& with_bucket_missing(bool missing);
   error& with_retry_after(std::chrono::milliseconds wait);
 
-  /// One line for a log: code, verb, gs://bucket/object#generation, HTTP status, reason, message,
-  /// attempts, request id. Control characters of names are escaped.
+  /// One line for a log: code, verb, gs://bucket/object#generation (or s3://), HTTP status, reason,
+  /// message, attempts, request id. Control characters of names are escaped.
   std::string to_string() const;
 
  private:

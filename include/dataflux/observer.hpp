@@ -36,6 +36,8 @@ struct request_event {
   /// `never` when no byte came.
   time_point first_byte{never};
   time_point finished{never};
+  /// Of URLs of the store: "gs" or "s3".
+  std::string_view scheme{"gs"};
 };
 
 /// An attempt failed and another one will follow.
@@ -48,6 +50,7 @@ struct retry_event {
   /// Wait before the next one.
   duration delay{};
   const dataflux::error* cause{nullptr};
+  std::string_view scheme{"gs"};
 };
 
 /// A listing has taken another page. Views are valid during the call only.
@@ -66,6 +69,7 @@ struct list_event {
   std::size_t calls_in_flight{0};
   /// Pieces of the names that are not finished.
   std::size_t open_ranges{0};
+  std::string_view scheme{"gs"};
 };
 
 /// Receives requests, retries, listings and log lines; the library itself never prints. All members

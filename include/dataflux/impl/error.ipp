@@ -20,6 +20,7 @@ struct error::rep {
   std::chrono::milliseconds retry_after{0};
   std::string message{};
   std::string verb{};
+  std::string scheme{"gs"};
   std::string bucket{};
   std::string object{};
   std::string reason{};
@@ -37,6 +38,7 @@ struct error::rep {
         retry_after(o.retry_after),
         message(o.message),
         verb(o.verb),
+        scheme(o.scheme),
         bucket(o.bucket),
         object(o.object),
         reason(o.reason),
@@ -147,6 +149,7 @@ DATAFLUX_INLINE errc error::code() const noexcept { return rep_->code; }
 DATAFLUX_INLINE const std::string& error::message() const noexcept { return rep_->message; }
 DATAFLUX_INLINE int error::http_status() const noexcept { return rep_->http_status; }
 DATAFLUX_INLINE const std::string& error::verb() const noexcept { return rep_->verb; }
+DATAFLUX_INLINE const std::string& error::scheme() const noexcept { return rep_->scheme; }
 DATAFLUX_INLINE const std::string& error::bucket() const noexcept { return rep_->bucket; }
 DATAFLUX_INLINE const std::string& error::object() const noexcept { return rep_->object; }
 DATAFLUX_INLINE std::int64_t error::generation() const noexcept { return rep_->generation; }
@@ -174,6 +177,10 @@ DATAFLUX_INLINE error& error::with_http_status(int status) {
 }
 DATAFLUX_INLINE error& error::with_verb(std::string_view verb) {
   own().verb = verb;
+  return *this;
+}
+DATAFLUX_INLINE error& error::with_scheme(std::string_view scheme) {
+  if (rep_->scheme != scheme) own().scheme = scheme;
   return *this;
 }
 DATAFLUX_INLINE error& error::with_bucket(std::string_view bucket) {
@@ -222,7 +229,7 @@ DATAFLUX_INLINE std::string error::to_string() const {
   std::string out{dataflux::to_string(r.code)};
   if (!r.verb.empty()) out.append(" in ").append(r.verb);
   if (!r.bucket.empty()) {
-    out += " of gs://";
+    out.append(" of ").append(r.scheme).append("://");
     detail::append_escaped(out, r.bucket);
     if (!r.object.empty()) {
       out += '/';

@@ -61,9 +61,10 @@ class log_line {
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
     return *this << std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data()));
   }
-  log_line& add_object(std::string_view bucket, std::string_view object) noexcept {
+  log_line& add_object(std::string_view scheme, std::string_view bucket,
+                       std::string_view object) noexcept {
     if (bucket.empty()) return *this;
-    *this << " gs://" << bucket;
+    *this << " " << scheme << "://" << bucket;
     if (!object.empty()) *this << "/" << object;
     return *this;
   }
@@ -143,7 +144,8 @@ DATAFLUX_INLINE void log_observer::on_log(log_level level, std::string_view line
 DATAFLUX_INLINE void log_observer::on_request(const request_event& event) noexcept {
   if (!shows(log_level::debug)) return;
   detail::log_line line(log_level::debug);
-  (line << event.verb).add_object(event.bucket, event.object) << " attempt " << event.attempt;
+  (line << event.verb).add_object(event.scheme, event.bucket, event.object)
+      << " attempt " << event.attempt;
   if (event.http_status != 0) {
     line << ": HTTP " << event.http_status;
   } else {
@@ -159,7 +161,7 @@ DATAFLUX_INLINE void log_observer::on_request(const request_event& event) noexce
 DATAFLUX_INLINE void log_observer::on_retry(const retry_event& event) noexcept {
   if (!shows(log_level::warning)) return;
   detail::log_line line(log_level::warning);
-  (line << event.verb).add_object(event.bucket, event.object)
+  (line << event.verb).add_object(event.scheme, event.bucket, event.object)
       << " attempt " << event.attempt << " failed, the next one in "
       << detail::milliseconds_of(event.delay) << " ms";
   if (event.cause != nullptr) {
@@ -179,7 +181,7 @@ DATAFLUX_INLINE void log_observer::on_list(const list_event& event) noexcept {
   if (last != 0 && now - last < second) return;
   if (!last_list_.compare_exchange_strong(last, now, std::memory_order_relaxed)) return;
   detail::log_line line(log_level::info);
-  (line << "listing").add_object(event.bucket, event.prefix)
+  (line << "listing").add_object(event.scheme, event.bucket, event.prefix)
       << ": " << event.objects << " objects, " << event.listed << " of about " << event.expected
       << " entries, " << event.calls << " calls, " << event.calls_in_flight << " in flight";
   line.write(descriptor_);

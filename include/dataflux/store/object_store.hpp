@@ -20,6 +20,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 /// The limits of a store. Features plan by them instead of by the kind of the store.
 struct store_traits {
+  /// What URLs of its objects begin with: "gs" or "s3". For texts alone.
+  std::string_view scheme{"gs"};
   /// Least size of every part but the last, greatest size of a part, and most parts of an upload.
   std::uint64_t min_part_size{5ULL << 20U};
   std::uint64_t max_part_size{5ULL << 30U};

@@ -90,7 +90,8 @@ DATAFLUX_INLINE void upload_file_job::forget_earlier() {
         const errc code = aborted ? errc::ok : aborted.error().code();
         if (code == errc::permission_denied && self.request_.upload.observer != nullptr) {
           self.request_.upload.observer->on_log(
-              log_level::warning, "left behind, see `dataflux uploads list gs://" +
+              log_level::warning, "left behind, see `dataflux uploads list " +
+                                      std::string(self.store().traits().scheme) + "://" +
                                       self.earlier_->bucket + "`: the earlier upload " +
                                       self.earlier_->begun.upload.upload_id + " of '" +
                                       self.request_.path + "' (" + aborted.error().message() + ")");

@@ -106,7 +106,8 @@ DATAFLUX_INLINE folder_download::placed_object folder_download::place_one(const 
   if (marker) rest.remove_suffix(1);
   if (const auto why = why_no_file_name(rest); !why.empty()) {
     return failed(error(errc::failed_precondition,
-                        "gs://" + request().bucket + "/" + one.object +
+                        std::string(store().traits().scheme) + "://" + request().bucket + "/" +
+                            one.object +
                             ": not copied, its name can be no file's here: " + std::string(why)));
   }
   one.shown = path_below(request().path, rest);

@@ -169,7 +169,8 @@ DATAFLUX_INLINE void list_coordinator::tell_progress() {
                                 .listed = splitter_.listed(),
                                 .calls = summary_.calls,
                                 .calls_in_flight = in_flight(),
-                                .open_ranges = open_});
+                                .open_ranges = open_,
+                                .scheme = store().traits().scheme});
   };
   if (queue_) return queue_->while_open(tell);
   tell();

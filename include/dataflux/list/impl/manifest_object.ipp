@@ -144,7 +144,7 @@ DATAFLUX_INLINE void start_load_manifest(object_store& store, const read_request
   byte_sink& sink = *memory;
   store.start(request, sink,
               [memory = std::move(memory), done = std::move(done),
-               name = "gs://" + request.bucket + "/" +
+               name = std::string(store.traits().scheme) + "://" + request.bucket + "/" +
                       request.object](result<read_summary> outcome) mutable {
                 if (!outcome) return done(std::move(outcome).error());
                 const bytes_view bytes = memory->bytes();

@@ -35,6 +35,7 @@ class dialect final : public service::dialect {
   template <class Verb>
   static constexpr std::size_t number_of = service::place_of(repeat_rules, Verb::info.name);
 
+  std::string_view scheme() const noexcept override { return "s3"; }
   DATAFLUX_INLINE std::span<const std::string_view> verbs() const noexcept override;
   DATAFLUX_INLINE bool trusts(const http::request& request) const noexcept override;
   DATAFLUX_INLINE void add_fields(const call_id& id, http::header_list& headers) const override;

@@ -143,7 +143,8 @@ DATAFLUX_INLINE const counters& client::totals() const noexcept { return core_->
 DATAFLUX_INLINE client_snapshot client::snapshot() const { return core_->look(); }
 
 DATAFLUX_INLINE store_traits client::traits() const noexcept {
-  return {.max_object_size = detail::s3::greatest_object,
+  return {.scheme = detail::s3::dialect_of(*core_).scheme(),
+          .max_object_size = detail::s3::greatest_object,
           .max_compose_sources = 0,
           .moves = false,
           .conditional_complete = detail::s3::dialect_of(*core_).how().conditional_writes,

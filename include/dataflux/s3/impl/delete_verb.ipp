@@ -57,7 +57,10 @@ inline error undeleted(const request_name& at, const codec::xml_element& told) {
     message = code.empty() ? "without a word" : service::printable_text(code, 200);
   error e{means, std::move(message)};
   const http::reply_class repeat = classify({}, 200, code);
-  e.with_verb(delete_verb::info.name).with_bucket(at.bucket).with_object(at.object);
+  e.with_verb(delete_verb::info.name)
+      .with_scheme("s3")
+      .with_bucket(at.bucket)
+      .with_object(at.object);
   e.with_reason(service::printable_text(code, 200));
   e.with_retryable(repeat == http::reply_class::transient ||
                    repeat == http::reply_class::throttled);

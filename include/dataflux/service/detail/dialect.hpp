@@ -46,6 +46,8 @@ class dialect {
   dialect& operator=(const dialect&) = delete;
   virtual ~dialect() = default;
 
+  /// What URLs of its objects begin with.
+  virtual std::string_view scheme() const noexcept { return "gs"; }
   /// The names of all verbs, for the latencies. What it lists outlives the dialect.
   virtual std::span<const std::string_view> verbs() const noexcept = 0;
 

@@ -61,6 +61,7 @@ DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<erro
   if (core_->forked()) {
     error inherited = forked_error("client");
     inherited.with_verb(identity().verb)
+        .with_scheme(core_->dialect->scheme())
         .with_bucket(identity().bucket)
         .with_object(identity().object);
     return conclude(std::move(inherited));
@@ -289,7 +290,8 @@ DATAFLUX_INLINE void call::report_attempt(const http::exchange_report& report, t
                     .bytes_received = report.bytes_received,
                     .started = report.started,
                     .first_byte = report.first_byte,
-                    .finished = now});
+                    .finished = now,
+                    .scheme = core_->dialect->scheme()});
 }
 
 /// Whatever the call is waiting for, it waits no more.
@@ -351,6 +353,7 @@ DATAFLUX_INLINE void call::name(error& failure) {
   }
   const call_identity about = identity();
   failure.with_outcome_unknown(retry_.may_have_been_executed);
+  failure.with_scheme(core_->dialect->scheme());
   failure.with_attempts(retry_.attempts).with_verb(about.verb);
   if (about.generation != 0) failure.with_generation(about.generation);
   // A reply may have named another object: see parse_error().

@@ -180,7 +180,13 @@ DATAFLUX_INLINE void call::go_on(const error& e) {
   (throttled ? core_->totals.paced : core_->totals.retries).fetch_add(1, std::memory_order_relaxed);
   if (observer* const sees = core_->options.observer; sees != nullptr) {
     const call_identity about = identity();
-    sees->on_retry({about.verb, about.bucket, about.object, retry_.attempts, next.delay, &e});
+    sees->on_retry({.verb = about.verb,
+                    .bucket = about.bucket,
+                    .object = about.object,
+                    .attempt = retry_.attempts,
+                    .delay = next.delay,
+                    .cause = &e,
+                    .scheme = core_->dialect->scheme()});
   }
   if (auto ready = prepare_retry(); !ready) return finish(std::move(ready).error());
   if (next.delay == duration::zero()) return attempt();

@@ -37,6 +37,7 @@ class call_coordinator : public coordinator<Self> {
 
   void complete(result<Value> outcome) {
     this->unwatch();
+    if (!outcome) this->name_store(outcome.error());
     if (auto done = std::exchange(done_, {})) done(std::move(outcome));
   }
 

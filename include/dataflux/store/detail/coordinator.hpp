@@ -116,6 +116,7 @@ class coordinator : public std::enable_shared_from_this<Self> {
   void fail(error why) {
     if (failure_) return;
     failure_ = std::move(why);
+    name_store(*failure_);
     stop_requests();
   }
   bool failed() const noexcept { return failure_.has_value(); }
@@ -128,6 +129,10 @@ class coordinator : public std::enable_shared_from_this<Self> {
   ~coordinator() = default;
 
   Self& self() noexcept { return static_cast<Self&>(*this); }
+  /// Whose bucket it is about.
+  void name_store(error& why) noexcept {
+    within_memory([&] { why.with_scheme(store_.traits().scheme); });
+  }
 
   /// From now on requests get a token of their own, which stop_requests() stops.
   void own_stop() {

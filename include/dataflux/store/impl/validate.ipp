@@ -207,6 +207,7 @@ DATAFLUX_INLINE result<void> validate_bucket_name(std::string_view bucket) {
   };
   if (bucket.empty()) return bad("must not be empty");
   if (bucket.starts_with("gs://")) return bad("is the bare name, without gs://");
+  if (bucket.starts_with("s3://")) return bad("is the bare name, without s3://");
   if (!std::all_of(bucket.begin(), bucket.end(), detail::is_bucket_character)) {
     return bad("has only a-z, 0-9, '-', '_' and '.'");
   }

@@ -373,7 +373,7 @@ DATAFLUX_INLINE void upload_machine::fall_back(const std::string& why) {
 }
 
 DATAFLUX_INLINE std::string upload_machine::where_to_see() const {
-  return "see `dataflux uploads list gs://" + request_.bucket + "`";
+  return "see `dataflux uploads list " + std::string(store_.scheme) + "://" + request_.bucket + "`";
 }
 
 DATAFLUX_INLINE std::string upload_machine::folder() const {

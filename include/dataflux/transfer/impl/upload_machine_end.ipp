@@ -390,7 +390,7 @@ DATAFLUX_INLINE error upload_machine::removed(error why) const {
 }
 
 DATAFLUX_INLINE std::string upload_machine::url_of(const std::string& object) const {
-  return "gs://" + request_.bucket + '/' + object;
+  return std::string(store_.scheme) + "://" + request_.bucket + '/' + object;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
