@@ -125,6 +125,8 @@ DATAFLUX_API const char* dataflux_error_message(const dataflux_error* error);
 /* One line for a log: all that is known. */
 DATAFLUX_API const char* dataflux_error_text(const dataflux_error* error);
 DATAFLUX_API const char* dataflux_error_verb(const dataflux_error* error);
+/* What the bucket's URLs begin with: "gs" or "s3". */
+DATAFLUX_API const char* dataflux_error_scheme(const dataflux_error* error);
 DATAFLUX_API const char* dataflux_error_bucket(const dataflux_error* error);
 DATAFLUX_API const char* dataflux_error_object(const dataflux_error* error);
 /* The service's word for it, such as "rateLimitExceeded". */
@@ -216,21 +218,36 @@ DATAFLUX_API void dataflux_slab_memory(uint64_t slab, void** data, uint64_t* siz
 
 /* ---- Client ---------------------------------------------------------------------------------- */
 
-/* Connections, credentials and limits. Use one client per process. */
+/* Connections, credentials and limits, of one service. Use one client per process and service. What
+ * S3 lacks is DATAFLUX_UNIMPLEMENTED: compose, move, patch, restore, and permissions. */
 typedef struct dataflux_client dataflux_client;
 
 /* dataflux_client_options.credentials */
-#define DATAFLUX_CREDENTIALS_DEFAULT 0   /* Application Default Credentials */
+#define DATAFLUX_CREDENTIALS_DEFAULT 0   /* Application Default Credentials; of S3 AWS's chain */
 #define DATAFLUX_CREDENTIALS_ANONYMOUS 1 /* none: public buckets */
 #define DATAFLUX_CREDENTIALS_FILE 2      /* those of `credentials_file` */
 #define DATAFLUX_CREDENTIALS_TOKEN 3     /* dataflux_client_set_token() */
+
+/* dataflux_client_options.service */
+#define DATAFLUX_SERVICE_GCS 0 /* Google Cloud Storage */
+#define DATAFLUX_SERVICE_S3 1  /* Amazon S3, and what speaks like it */
+
+/* dataflux_client_options.addressing: where a request says which bucket it is about */
+#define DATAFLUX_ADDRESSING_AUTOMATIC 0      /* virtual-hosted on AWS, else path */
+#define DATAFLUX_ADDRESSING_VIRTUAL_HOSTED 1 /* BUCKET.HOST */
+#define DATAFLUX_ADDRESSING_PATH 2           /* HOST/BUCKET */
+
+/* dataflux_client_options.upload_checksum: what the server compares of a multipart upload */
+#define DATAFLUX_UPLOAD_CHECKSUM_FULL_OBJECT 0 /* CRC32C of all bytes: AWS, and most others */
+#define DATAFLUX_UPLOAD_CHECKSUM_COMPOSITE 1   /* CRC32C of the parts': Cloudflare R2 */
+#define DATAFLUX_UPLOAD_CHECKSUM_NONE 2
 
 typedef struct dataflux_client_options {
   size_t struct_size;
   uint32_t credentials;         /* DATAFLUX_CREDENTIALS_* */
   uint32_t emulator;            /* 1: `endpoint` is an emulator: plain HTTP, no credentials */
   const char* credentials_file; /* JSON: service_account or authorized_user */
-  const char* endpoint;         /* "https://host[:port][/base]" */
+  const char* endpoint;         /* "https://host[:port][/base]"; of S3 http://, too */
   const char* user_project;     /* who pays at requester-pays buckets */
   const char* quota_project;
   const char* user_agent;            /* put before the library's own, such as "trainer/2.1" */
@@ -252,6 +269,22 @@ typedef struct dataflux_client_options {
    * a loopback address (127.x.y.z, ::1, localhost): else DATAFLUX_INVALID_ARGUMENT. */
   uint32_t tokens_to_emulator;
   uint32_t reserved;
+  /* From here on of S3. Another service's members are DATAFLUX_INVALID_ARGUMENT: these for GCS, and
+   * for S3 emulator, tokens_to_emulator, credentials_file, user_project and quota_project. */
+  uint32_t service;    /* DATAFLUX_SERVICE_* */
+  uint32_t addressing; /* DATAFLUX_ADDRESSING_* */
+  const char* region;  /* NULL = AWS_REGION, AWS_DEFAULT_REGION, the profile's, "us-east-1" */
+  /* Instead of those that AWS's tools would find: both, with a token where they have one. They are
+   * copied, and never logged. */
+  const char* access_key_id;
+  const char* secret_access_key;
+  const char* session_token;
+  uint32_t requester_pays; /* 1: this account pays at buckets whose requester pays */
+  /* 1: the server at `endpoint` keeps If-None-Match and If-Match of writes, as AWS does. Without it
+   * no condition is sent to a server of others, and calls that need one fail. */
+  uint32_t conditional_writes;
+  uint32_t upload_checksum; /* DATAFLUX_UPLOAD_CHECKSUM_* */
+  uint32_t reserved_s3;
 } dataflux_client_options;
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options, size_t size);
@@ -263,7 +296,7 @@ DATAFLUX_API dataflux_status dataflux_client_create(const dataflux_client_option
 
 /* Sets the access token of all later requests. `expires_ns`: since 1970; 0 = never. With
  * DATAFLUX_CREDENTIALS_TOKEN set the next one before it expires: calls without a valid token wait
- * `token_limit_ns` for it. Any thread. */
+ * `token_limit_ns` for it. DATAFLUX_FAILED_PRECONDITION for S3. Any thread. */
 DATAFLUX_API dataflux_status dataflux_client_set_token(dataflux_client* client, const char* token,
                                                        int64_t expires_ns, dataflux_error** err);
 /* Reports, with DATAFLUX_CREDENTIALS_TOKEN, that there is no token. Calls that wait for one end at

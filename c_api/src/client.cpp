@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace dataflux_c {
@@ -103,6 +105,121 @@ dataflux::credentials_ptr keeping(const ring_ptr& ring, dataflux::credentials_pt
   return {std::make_shared<both>(std::move(credentials), ring), same};
 }
 
+/// What the clients of all services have.
+template <class Options>
+void set_shared(const dataflux_client_options& o, const ring_ptr& ring, Options& c) {
+  c.observer = ring.get();
+  c.endpoint = text_of(o.endpoint);
+  c.user_agent = text_of(o.user_agent);
+  c.transport.ca_file = text_of(o.ca_file);
+  c.transport.io_threads = o.io_threads;
+  c.transport.max_connections_per_host = o.max_connections_per_host;
+  c.connect_timeout = duration_of(o.connect_timeout_ns);
+  c.stall_timeout = duration_of(o.stall_timeout_ns);
+  c.first_byte_timeout = duration_of(o.first_byte_timeout_ns);
+  if (o.max_attempts != 0) c.retry.max_attempts = static_cast<int>(std::min(o.max_attempts, 1000U));
+}
+
+/// The first of them that is set.
+struct option_set {
+  bool set;
+  const char* name;
+};
+result<void> none_set(std::initializer_list<option_set> options, const char* service) {
+  for (const option_set& each : options) {
+    if (!each.set) continue;
+    return error(errc::invalid_argument,
+                 std::string(each.name) + " is no option of a client of " + service);
+  }
+  return {};
+}
+
+result<any_client> make_gcs(const dataflux_client_options& o, const ring_ptr& ring) {
+  auto fits = none_set({{o.region != nullptr, "region"},
+                        {o.addressing != 0, "addressing"},
+                        {o.access_key_id != nullptr, "access_key_id"},
+                        {o.secret_access_key != nullptr, "secret_access_key"},
+                        {o.session_token != nullptr, "session_token"},
+                        {o.requester_pays != 0, "requester_pays"},
+                        {o.conditional_writes != 0, "conditional_writes"},
+                        {o.upload_checksum != 0, "upload_checksum"}},
+                       "Google Cloud Storage");
+  if (!fits) return std::move(fits).error();
+  auto credentials = credentials_of(o, ring);
+  if (!credentials) return std::move(credentials).error();
+  dataflux::gcs::client_options c;
+  c.credentials = keeping(ring, *std::move(credentials));
+  c.emulator = o.emulator != 0;
+  c.tokens_to_emulator = o.tokens_to_emulator != 0;
+  c.user_project = text_of(o.user_project);
+  c.quota_project = text_of(o.quota_project);
+  set_shared(o, ring, c);
+  auto made = dataflux::gcs::client::create(std::move(c));
+  if (!made) return std::move(made).error();
+  return any_client(*std::move(made));
+}
+
+/// As whom, and where.
+result<dataflux::aws_credentials> identity_of(const dataflux_client_options& o) {
+  const auto in_region =
+      [&o](result<dataflux::credentials_ptr> who) -> result<dataflux::aws_credentials> {
+    if (!who) return std::move(who).error();
+    return dataflux::aws_credentials{*std::move(who), text_of(o.region)};
+  };
+  const bool given =
+      o.access_key_id != nullptr || o.secret_access_key != nullptr || o.session_token != nullptr;
+  if (o.credentials == DATAFLUX_CREDENTIALS_ANONYMOUS) {
+    if (!given) return in_region(dataflux::make_anonymous_credentials());
+    return error(errc::invalid_argument, "anonymous requests have no access key");
+  }
+  if (o.credentials != DATAFLUX_CREDENTIALS_DEFAULT) {
+    return error(errc::invalid_argument,
+                 "credentials: " + std::to_string(o.credentials) +
+                     " is none of S3: give keys, DATAFLUX_CREDENTIALS_DEFAULT or _ANONYMOUS");
+  }
+  if (!given) return dataflux::find_aws_credentials({.region = text_of(o.region)});
+  if (o.access_key_id == nullptr) return missing("access_key_id");
+  if (o.secret_access_key == nullptr) return missing("secret_access_key");
+  return in_region(dataflux::make_aws_keys({.id = o.access_key_id,
+                                            .secret = o.secret_access_key,
+                                            .session_token = text_of(o.session_token)}));
+}
+
+result<any_client> make_s3(const dataflux_client_options& o, const ring_ptr& ring) {
+  auto fits = none_set({{o.emulator != 0, "emulator"},
+                        {o.tokens_to_emulator != 0, "tokens_to_emulator"},
+                        {o.credentials_file != nullptr, "credentials_file"},
+                        {o.user_project != nullptr, "user_project"},
+                        {o.quota_project != nullptr, "quota_project"}},
+                       "S3");
+  if (!fits) return std::move(fits).error();
+  if (o.addressing > DATAFLUX_ADDRESSING_PATH) {
+    return error(errc::invalid_argument, "addressing is no DATAFLUX_ADDRESSING_*");
+  }
+  if (o.upload_checksum > DATAFLUX_UPLOAD_CHECKSUM_NONE) {
+    return error(errc::invalid_argument, "upload_checksum is no DATAFLUX_UPLOAD_CHECKSUM_*");
+  }
+  auto who = identity_of(o);
+  if (!who) return std::move(who).error();
+  dataflux::s3::client_options c;
+  c.credentials = keeping(ring, std::move(who->credentials));
+  c.region = std::move(who->region);
+  c.addressing = static_cast<dataflux::s3::addressing>(o.addressing);
+  c.requester_pays = o.requester_pays != 0;
+  c.conditional_writes = o.conditional_writes != 0;
+  c.upload_checksum = static_cast<dataflux::s3::upload_checksum>(o.upload_checksum);
+  set_shared(o, ring, c);
+  auto made = dataflux::s3::client::create(std::move(c));
+  if (!made) return std::move(made).error();
+  return any_client(*std::move(made));
+}
+
+result<any_client> make_service(const dataflux_client_options& o, const ring_ptr& ring) {
+  if (o.service == DATAFLUX_SERVICE_GCS) return make_gcs(o, ring);
+  if (o.service == DATAFLUX_SERVICE_S3) return make_s3(o, ring);
+  return error(errc::invalid_argument, "service is no DATAFLUX_SERVICE_*");
+}
+
 result<std::shared_ptr<client_state>> make_client(const dataflux_client_options* given) {
   const auto known = options_of(given);
   if (!known) return known.error();
@@ -112,25 +229,7 @@ result<std::shared_ptr<client_state>> make_client(const dataflux_client_options*
     ring = std::make_shared<dataflux::event_ring>(
         dataflux::event_ring_options{.capacity = static_cast<std::size_t>(o.event_capacity)});
   }
-  auto credentials = credentials_of(o, ring);
-  if (!credentials) return std::move(credentials).error();
-  dataflux::gcs::client_options c;
-  c.credentials = keeping(ring, *std::move(credentials));
-  c.observer = ring.get();
-  c.endpoint = text_of(o.endpoint);
-  c.emulator = o.emulator != 0;
-  c.tokens_to_emulator = o.tokens_to_emulator != 0;
-  c.user_project = text_of(o.user_project);
-  c.quota_project = text_of(o.quota_project);
-  c.user_agent = text_of(o.user_agent);
-  c.transport.ca_file = text_of(o.ca_file);
-  c.transport.io_threads = o.io_threads;
-  c.transport.max_connections_per_host = o.max_connections_per_host;
-  c.connect_timeout = duration_of(o.connect_timeout_ns);
-  c.stall_timeout = duration_of(o.stall_timeout_ns);
-  c.first_byte_timeout = duration_of(o.first_byte_timeout_ns);
-  if (o.max_attempts != 0) c.retry.max_attempts = static_cast<int>(std::min(o.max_attempts, 1000U));
-  auto made = dataflux::gcs::client::create(std::move(c));
+  auto made = make_service(o, ring);
   if (!made) return std::move(made).error();
   dataflux::transfer_options t;
   t.memory_cap = o.memory_cap;
@@ -142,6 +241,15 @@ result<std::shared_ptr<client_state>> make_client(const dataflux_client_options*
   return std::make_shared<client_state>(std::move(ring), *std::move(made), t);
 }
 
+/// Of a service that takes tokens.
+result<dataflux::gcs::client*> with_tokens(const dataflux_client* client) {
+  const auto state = usable_state(client);
+  if (!state) return state.error();
+  const auto* const gcs = std::get_if<std::shared_ptr<dataflux::gcs::client>>(&(*state)->service);
+  if (gcs != nullptr) return gcs->get();
+  return error(errc::failed_precondition, "a client of S3 takes keys, and no tokens");
+}
+
 /// Gives a copy of what `text_of_snapshot` makes of what the client does now.
 result<void> give_metrics(const dataflux_client* client,
                           std::string (&text_of_snapshot)(const dataflux::client_snapshot&),
@@ -150,7 +258,7 @@ result<void> give_metrics(const dataflux_client* client,
   *out = nullptr;
   const auto state = usable_state(client);
   if (!state) return state.error();
-  dataflux::client_snapshot now = (*state)->client->snapshot();
+  dataflux::client_snapshot now = (*state)->snapshot();
   now.memory = (*state)->context.memory();
   *out = text_for_caller(text_of_snapshot(now));
   return {};
@@ -183,8 +291,8 @@ dataflux_status dataflux_client_create(const dataflux_client_options* options,
 dataflux_status dataflux_client_set_token(dataflux_client* client, const char* token,
                                           int64_t expires_ns, dataflux_error** err) {
   return guarded(err, [&]() -> result<void> {
-    const auto state = dataflux_c::usable_state(client);
-    if (!state) return state.error();
+    const auto gcs = dataflux_c::with_tokens(client);
+    if (!gcs) return gcs.error();
     if (token == nullptr) return missing("token");
     using std::chrono::system_clock;
     dataflux::access_token given{token, system_clock::time_point::max()};
@@ -192,21 +300,21 @@ dataflux_status dataflux_client_set_token(dataflux_client* client, const char* t
       given.expires = system_clock::time_point(
           std::chrono::duration_cast<system_clock::duration>(std::chrono::nanoseconds(expires_ns)));
     }
-    return (*state)->client->set_token(given);
+    return (*gcs)->set_token(given);
   });
 }
 
 dataflux_status dataflux_client_fail_token(dataflux_client* client, dataflux_status status,
                                            const char* message, dataflux_error** err) {
   return guarded(err, [&]() -> result<void> {
-    const auto state = dataflux_c::usable_state(client);
-    if (!state) return state.error();
+    const auto gcs = dataflux_c::with_tokens(client);
+    if (!gcs) return gcs.error();
     if (message == nullptr) return missing("message");
     if (status < DATAFLUX_CANCELLED || status > DATAFLUX_UNAUTHENTICATED) {
       return dataflux_c::error(dataflux_c::errc::invalid_argument,
                                "status: " + std::to_string(status) + " is no failure");
     }
-    return (*state)->client->fail_token({static_cast<dataflux_c::errc>(status), message});
+    return (*gcs)->fail_token({static_cast<dataflux_c::errc>(status), message});
   });
 }
 

@@ -4,16 +4,21 @@
 
 #include <dataflux/exec/event_ring.hpp>
 #include <dataflux/gcs/client.hpp>
+#include <dataflux/s3/client.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <variant>
 
 namespace dataflux_c {
 
 class client_state;
+
+using any_client =
+    std::variant<std::shared_ptr<dataflux::gcs::client>, std::shared_ptr<dataflux::s3::client>>;
 
 /// What is cancelled when the client is freed. The client knows it until it is destroyed.
 class cancellable : public std::enable_shared_from_this<cancellable> {
@@ -35,9 +40,12 @@ class cancellable : public std::enable_shared_from_this<cancellable> {
 /// What lies behind a client: operations and streams keep it alive.
 class client_state : public std::enable_shared_from_this<client_state> {
  public:
-  client_state(std::shared_ptr<dataflux::event_ring> ring,
-               std::shared_ptr<dataflux::gcs::client> made, const dataflux::transfer_options& o)
-      : events(std::move(ring)), client(std::move(made)), context(client, o) {}
+  client_state(std::shared_ptr<dataflux::event_ring> ring, any_client made,
+               const dataflux::transfer_options& o)
+      : events(std::move(ring)),
+        service(std::move(made)),
+        client(store_of(service)),
+        context(client, o) {}
 
   /// Cancels it when the client is closed. failed_precondition if that has come already.
   result<void> watch(cancellable& what);
@@ -48,10 +56,40 @@ class client_state : public std::enable_shared_from_this<client_state> {
   /// Where the client tells what it does; null = nowhere.
   const std::shared_ptr<dataflux::event_ring> events;
   std::atomic<bool> events_are_read{false};  ///< by a stream, of which there is one at a time
-  const std::shared_ptr<dataflux::gcs::client> client;
+  const any_client service;
+  const std::shared_ptr<dataflux::object_store> client;  ///< the same
   const dataflux::transfer_context context;
 
+  dataflux::client_snapshot snapshot() const {
+    return std::visit([](const auto& c) { return c->snapshot(); }, service);
+  }
+  /// The operation of a request, which may be one that object_store does not name: unimplemented
+  /// where this service lacks it.
+  template <class Request>
+  dataflux::operation<typename Request::value> submit(Request request) const {
+    using value = typename Request::value;
+    using done = dataflux::object_store::completion<value>;
+    if constexpr (requires(dataflux::object_store & any, done then) {
+                    any.start(request, std::move(then));
+                  }) {
+      return client->submit(std::move(request));
+    } else {
+      if (const auto* const gcs = std::get_if<std::shared_ptr<dataflux::gcs::client>>(&service)) {
+        return (*gcs)->submit(std::move(request));
+      }
+      return dataflux::start_operation<value>(request.limits, [this](done then) {
+        client->executor().post([then = std::move(then)]() mutable {
+          then(error(errc::unimplemented, "S3 has no such call: it is of Google Cloud Storage"));
+        });
+      });
+    }
+  }
+
  private:
+  static std::shared_ptr<dataflux::object_store> store_of(const any_client& made) {
+    return std::visit([](const auto& c) { return std::shared_ptr<dataflux::object_store>(c); },
+                      made);
+  }
   void unlink(cancellable& what) noexcept;
 
   mutable std::mutex mutex_{};

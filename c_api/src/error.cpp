@@ -38,6 +38,9 @@ const char* dataflux_error_verb(const dataflux_error* error) {
 const char* dataflux_error_bucket(const dataflux_error* error) {
   return text_of(error, &dataflux::error::bucket);
 }
+const char* dataflux_error_scheme(const dataflux_error* error) {
+  return text_of(error, &dataflux::error::scheme);
+}
 const char* dataflux_error_object(const dataflux_error* error) {
   return text_of(error, &dataflux::error::object);
 }

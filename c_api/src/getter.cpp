@@ -52,7 +52,7 @@ class getter_state final : public queue_member {
     dataflux_record& last = into[filled] = end_record();
     if (!what) {
       error why = what.error();
-      say_closed(why);
+      complete_failure(why);
       queue.fail(last, why);
     }
     ++count;
@@ -66,6 +66,7 @@ class getter_state final : public queue_member {
     r.index = item.index;
     r.generation = item.generation;
     if (item.failure) {
+      complete_failure(*item.failure);
       queue.fail(r, *std::move(item.failure));
       return r;
     }

@@ -80,10 +80,11 @@ class lister_state final : public queue_member {
     dataflux_record& last = into[0] = end_record();
     last.size = pages_->summary().objects;
     if (failure_) {
+      complete_failure(*failure_);
       queue.fail(last, *failure_);
     } else if (cancelled_) {
       error why(errc::cancelled, "the listing was cancelled");
-      say_closed(why);
+      complete_failure(why);
       queue.fail(last, why);
     }
     ++count;

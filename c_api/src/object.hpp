@@ -79,9 +79,8 @@ template <class Operation, class Request>
 result<void> begin_call(dataflux_client* client, result<Request> request, dataflux_queue* queue,
                         std::uint64_t tag, dataflux_operation** out) {
   if (!request) return std::move(request).error();
-  return begin_operation<Operation>(client, queue, tag, out, [&](client_state& c) {
-    return c.client->submit(*std::move(request));
-  });
+  return begin_operation<Operation>(client, queue, tag, out,
+                                    [&](client_state& c) { return c.submit(*std::move(request)); });
 }
 
 }  // namespace dataflux_c

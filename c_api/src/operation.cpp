@@ -6,7 +6,7 @@ namespace dataflux_c {
 bool operation_state::ended() {
   if (settled_ || !begun_) return settled_;
   settled_ = settle(failure_);
-  if (failure_) say_closed(*failure_);
+  if (failure_) complete_failure(*failure_);
   // Now, since its value may be taken before the queue is asked.
   if (settled_ && !failure_) describe(record_);
   return settled_;

@@ -22,8 +22,11 @@ class queue_member : public record_source, public cancellable {
  protected:
   /// No record of it comes any more.
   void leave();
-  /// A stop that the client's end has asked for is told as that.
-  void say_closed(error& why) const {
+  /// Says whose bucket it is about. A stop that the client's end has asked for is told as that.
+  void complete_failure(error& why) const {
+    quietly([&] {
+      if (client_ != nullptr) why.with_scheme(client_->client->traits().scheme);
+    });
     if (why.code() == errc::cancelled && client_ != nullptr && client_->closed()) {
       why.with_message("the client was closed");
     }
