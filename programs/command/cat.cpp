@@ -36,6 +36,7 @@ exit_status run_cat(const session& with, const cat_options& options) {
     if (options.checked && !object->crc32c) {
       report.failed(dataflux::error(dataflux::errc::failed_precondition,
                                     "the service has no checksum of it to compare with")
+                        .with_scheme(where->scheme)
                         .with_bucket(object->bucket)
                         .with_object(object->name));
       continue;

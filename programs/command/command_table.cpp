@@ -31,8 +31,11 @@ void declare_cat(CLI::App& app, command_line& to) {
 }
 
 void declare_cp(CLI::App& app, command_line& to) {
-  app.add_option("SOURCE", to.cp.source, "Path, gs://bucket/name[#generation] or -")->required();
-  app.add_option("TARGET", to.cp.target, "Path, gs://bucket/name or -")->required();
+  app.add_option("SOURCE", to.cp.source,
+                 "Path, gs://bucket/name[#generation], s3://bucket/name or -")
+      ->required();
+  app.add_option("TARGET", to.cp.target, "Path, gs://bucket/name, s3://bucket/name or -")
+      ->required();
   app.add_flag("-r,--recursive", to.cp.recursive, "Everything below SOURCE");
   app.add_flag("--continue", to.cp.go_on,
                "Leave out what TARGET has already, of the same size and CRC32C");
@@ -194,9 +197,11 @@ constexpr command table[]{
     {"cat", "Write objects to standard output", declare_cat, run_with<run_cat, &typed::cat>,
      interrupted_reading, std::uint64_t{64} << 20U},
     {"cp",
-     "Copy to or from a bucket.\n"
-     "A file, a folder with -r, or - (standard input or output) on one side, gs:// on the\n"
-     "other. A target that ends with '/', is a bucket, or is a folder here takes the source\n"
+     "Copy to or from a bucket, or between two.\n"
+     "A file, a folder with -r, or - (standard input or output) on one side, gs:// or s3:// on\n"
+     "the other; or a bucket on both: within a service the service copies, between two all is\n"
+     "read and written here, with its content type and metadata. A target that ends with '/', is a "
+     "bucket, or is a folder here takes the source\n"
      "in under its last name; any other target is the new name. With -r a source that ends\n"
      "with '/' means what is in it. Bytes are copied as stored, checked by CRC32C, and a\n"
      "file here gets its name when it is complete. Objects whose names can be no files\n"

@@ -14,6 +14,10 @@ struct command_line {
   std::string endpoint{};
   bool anonymous{false};
   std::string user_project{};
+  /// Of S3.
+  std::string region{};
+  bool requester_pays{false};
+  bool conditional_writes{false};
   ls_options ls{};
   stat_options stat{};
   cat_options cat{};

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "outcome.hpp"
@@ -17,12 +18,18 @@
 namespace cli {
 
 struct session {
+  /// Of the service that the command's URLs are of.
   dataflux::object_store& store;
   /// What all downloads share.
   const dataflux::transfer_context& transfers;
   std::stop_token stop{};
   /// What has been sent and received over the network; may be null.
   const dataflux::counters* totals{nullptr};
+  /// Where `cp` copies to, if that is a bucket of the other service.
+  const session* other{nullptr};
+
+  /// "gs" or "s3".
+  std::string_view scheme() const noexcept { return store.traits().scheme; }
 };
 
 struct ls_options {

@@ -41,6 +41,11 @@ class orphan_notice final : public dataflux::observer {
 void download_one(const copy_job& job, const location& source, const location& target);
 void upload_one(const copy_job& job, const location& source, const location& target);
 
+/// An object to another name, or all below a folder: within a service by the service, else through
+/// here (session::other).
+void copy_one_between(const copy_job& job, const location& source, const location& target);
+void copy_below_between(const copy_job& job, const location& source, const location& target);
+
 /// Stores what comes from `descriptor` until its end, of any size up to about 650 GiB: parts are
 /// sent as they come. Blocks until it is stored. Errors: those of writes; file_error().
 dataflux::result<void> upload_stream(const copy_job& job, int descriptor, const std::string& bucket,

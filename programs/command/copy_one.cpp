@@ -54,7 +54,8 @@ void to_file(const copy_job& job, const object_metadata& object, const std::stri
     return job.report.done(object.size);
   }
   if (job.only_tell != nullptr) {
-    job.only_tell->tell(shown_url(object.bucket, object.name), path, object.size);
+    job.only_tell->tell(shown_url(job.with.scheme(), object.bucket, object.name), path,
+                        object.size);
     return job.report.done(0);
   }
   dataflux::download_file_request request;
@@ -154,7 +155,7 @@ void download_one(const copy_job& job, const location& source, const location& t
     const std::string leaf = last_component(object->name);
     if (object->name.ends_with('/') || !why_no_file_name(leaf).empty()) {
       return job.report.failed(
-          file_error(shown_url(object->bucket, object->name),
+          file_error(shown_url(source.scheme, object->bucket, object->name),
                      std::string("not copied, its name can be no file's here: ") +
                          (leaf.empty() ? "it has no last part to be a file's name"
                                        : "it ends with '/', as a folder's")));
@@ -202,7 +203,7 @@ void upload_one(const copy_job& job, const location& source, const location& tar
   }
   job.report.expect(1, size);
   if (job.only_tell != nullptr) {
-    job.only_tell->tell(path, shown_url(target.bucket, name), size);
+    job.only_tell->tell(path, shown_url(target.scheme, target.bucket, name), size);
     return job.report.done(0);
   }
   from_file(job, path, size, target.bucket, name, anew);

@@ -26,7 +26,7 @@ void tell(const copy_job& job, const std::string& bucket, bool down, const copy_
   if (item.failure != nullptr) return job.report.failed(file_error(*item.failure));
   if (job.only_tell == nullptr) return job.report.done(0, down ? item.path : item.object);
   job.report.done(0);
-  const std::string url = shown_url(bucket, item.object);
+  const std::string url = shown_url(job.with.scheme(), bucket, item.object);
   if (item.outcome == copy_outcome::removed) {
     job.only_tell->tell_removal(down ? path : url, item.bytes);
   } else if (item.outcome == copy_outcome::copied) {
@@ -65,7 +65,7 @@ void download_below(const copy_job& job, const location& source, const location&
     const std::string leaf = source.name.ends_with('/') ? "" : last_component(source.name);
     if (const auto why = dataflux::why_no_file_name(leaf); !leaf.empty() && !why.empty()) {
       return job.report.failed(
-          file_error(shown_url(source.bucket, leaf),
+          file_error(shown_url(source.scheme, source.bucket, leaf),
                      "not copied, its name can be no file's here: " + std::string(why)));
     }
     if (!leaf.empty()) root += "/" + leaf;
@@ -79,6 +79,7 @@ void download_below(const copy_job& job, const location& source, const location&
   // Nothing below: it may be one object.
   if (!source.name.ends_with('/')) return download_one(job, source, target);
   job.report.failed(error(errc::not_found, "nothing is below it")
+                        .with_scheme(source.scheme)
                         .with_bucket(source.bucket)
                         .with_object(source.name));
 }
@@ -102,11 +103,14 @@ result<std::pair<location, location>> parse_ends(const cp_options& options) {
   if (!source) return source.error();
   auto target = parse_location(options.target);
   if (!target) return target.error();
-  if (source->is_object() == target->is_object()) {
+  if (!source->is_object() && !target->is_object()) {
+    return error(
+        errc::invalid_argument,
+        "neither side is gs://bucket/name or s3://bucket/name; for files use the system's cp");
+  }
+  if (source->is_object() && target->is_object() && (options.go_on || options.delete_extra)) {
     return error(errc::invalid_argument,
-                 source->is_object()
-                     ? "cp from gs:// to gs:// is not offered; copy to a folder or by way of '-'"
-                     : "neither side is gs://bucket/name; for files use the system's cp");
+                 "--continue and --delete-extra need a file or a folder here on one side");
   }
   const bool stream =
       source->where == location::kind::stream || target->where == location::kind::stream;
@@ -136,17 +140,25 @@ exit_status run_cp(const session& with, const cp_options& options) {
   }
   const auto& [source, target] = *ends;
   const bool down = source.is_object();
+  const bool between = down && target.is_object();
   dry_run plan;
   std::optional<progress> bar;
   if (!options.dry_run) {
-    bar.emplace(down ? "downloading" : "uploading", 0, [totals = with.totals, down] {
-      if (totals == nullptr) return std::uint64_t{0};
-      return (down ? totals->bytes_received : totals->bytes_sent).load(std::memory_order_relaxed);
-    });
+    bar.emplace(between ? "copying"
+                : down  ? "downloading"
+                        : "uploading",
+                0, [totals = with.totals, down] {
+                  if (totals == nullptr) return std::uint64_t{0};
+                  return (down ? totals->bytes_received : totals->bytes_sent)
+                      .load(std::memory_order_relaxed);
+                });
   }
   outcome report(bar ? &*bar : nullptr);
   const copy_job job{with, options, report, options.dry_run ? &plan : nullptr};
-  if (down) {
+  if (between) {
+    options.recursive ? copy_below_between(job, source, target)
+                      : copy_one_between(job, source, target);
+  } else if (down) {
     options.recursive ? download_below(job, source, target) : download_one(job, source, target);
   } else {
     options.recursive ? upload_below(job, source, target) : upload_one(job, source, target);

@@ -14,17 +14,25 @@ using dataflux::result;
 
 std::string location::to_string() const {
   if (where == kind::stream) return "-";
-  return is_object() ? shown_url(bucket, name) : path;
+  return is_object() ? shown_url(scheme, bucket, name) : path;
+}
+
+std::string_view scheme_of(std::string_view text) noexcept {
+  for (const std::string_view each : {"gs", "s3"}) {
+    if (text.starts_with(each) && text.substr(each.size()).starts_with("://")) return each;
+  }
+  return {};
 }
 
 result<location> parse_location(std::string_view text) {
-  constexpr std::string_view scheme{"gs://"};
   if (text.empty()) return error(errc::invalid_argument, "an empty name; give a path or gs://...");
   if (text == "-") return location{.where = location::kind::stream};
-  if (text.starts_with(scheme)) {
-    text.remove_prefix(scheme.size());
+  if (const std::string_view scheme = scheme_of(text); !scheme.empty()) {
+    text.remove_prefix(scheme.size() + 3);
     const auto slash = std::min(text.find('/'), text.size());
-    location out{.where = location::kind::object, .bucket = std::string(text.substr(0, slash))};
+    location out{.where = location::kind::object,
+                 .scheme = scheme,
+                 .bucket = std::string(text.substr(0, slash))};
     if (slash < text.size()) out.name = text.substr(slash + 1);
     if (auto valid = dataflux::validate_bucket_name(out.bucket); !valid) return valid.error();
     return out;
@@ -33,10 +41,11 @@ result<location> parse_location(std::string_view text) {
   if (colon != std::string_view::npos && colon > 0 &&
       std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon),
                   [](unsigned char c) { return std::isalnum(c) != 0; })) {
-    return error(errc::invalid_argument, "\"" + std::string(text) +
-                                             "\" is neither gs://bucket/name nor a path; for a "
-                                             "file of that name write ./" +
-                                             std::string(text));
+    return error(errc::invalid_argument,
+                 "\"" + std::string(text) +
+                     "\" is neither gs://bucket/name, s3://bucket/name nor a path; for a "
+                     "file of that name write ./" +
+                     std::string(text));
   }
   return location{.path = std::string(text)};
 }
@@ -45,7 +54,8 @@ result<location> parse_object_location(std::string_view text) {
   auto out = parse_location(text);
   if (!out || out->is_object()) return out;
   return error(errc::invalid_argument,
-               "\"" + std::string(text) + "\" is not in a bucket; write gs://bucket/name");
+               "\"" + std::string(text) +
+                   "\" is not in a bucket; write gs://bucket/name or s3://bucket/name");
 }
 
 std::int64_t location::generation() const noexcept {
@@ -106,8 +116,8 @@ std::string last_component(std::string_view name) {
   return name == "." || name == ".." ? std::string() : std::string(name);
 }
 
-std::string shown_url(std::string_view bucket, std::string_view name) {
-  return std::string{"gs://"}.append(bucket).append("/").append(shown_name(name));
+std::string shown_url(std::string_view scheme, std::string_view bucket, std::string_view name) {
+  return std::string{scheme}.append("://").append(bucket).append("/").append(shown_name(name));
 }
 
 std::string shown_name(std::string_view name) {

@@ -10,11 +10,14 @@
 
 namespace cli {
 
-/// What a person names on the command line: gs://bucket[/name], a path, or - for a standard stream.
+/// What a person names on the command line: gs://bucket[/name],
+/// s3://bucket[/name], a path, or - for a standard stream.
 struct location {
   enum class kind { object, file, stream };
 
   kind where{kind::file};
+  /// Of the service: "gs" or "s3".
+  std::string_view scheme{"gs"};
   /// Empty unless it is in a bucket.
   std::string bucket{};
   /// The object's name or a prefix, bytes as written: nothing is decoded, "//" stays.
@@ -30,10 +33,14 @@ struct location {
 };
 
 /// Errors: invalid_argument for an empty text, gs:// without a bucket, a bucket's name that cannot
-/// be one, and other schemes (s3://, https://).
+/// be one, and other schemes (https://).
 dataflux::result<location> parse_location(std::string_view text);
 
-/// parse_location() that takes only gs://. Errors: as above, and invalid_argument for the others.
+/// "gs" or "s3" of a URL; empty for any other text.
+std::string_view scheme_of(std::string_view text) noexcept;
+
+/// parse_location() that takes only gs:// and s3://. Errors: as above, and invalid_argument for the
+/// others.
 dataflux::result<location> parse_object_location(std::string_view text);
 
 /// The object of that very name; where none is, and the name ends in "#" and a generation (of at
@@ -52,6 +59,6 @@ std::string last_component(std::string_view name);
 /// A name with control characters escaped, for people's eyes.
 std::string shown_name(std::string_view name);
 /// The same of "gs://bucket/name".
-std::string shown_url(std::string_view bucket, std::string_view name);
+std::string shown_url(std::string_view scheme, std::string_view bucket, std::string_view name);
 
 }  // namespace cli

@@ -74,7 +74,7 @@ exit_status run_ls(const session& with, const ls_options& options) {
                    .human = options.human,
                    .json = options.json,
                    .generations = options.versions},
-                  where->bucket);
+                  where->scheme, where->bucket);
   result<void> listed;
   if (!where->name.empty() && !where->name.ends_with('/')) {
     listed = print_one(with, options, *where, out);
@@ -85,6 +85,7 @@ exit_status run_ls(const session& with, const ls_options& options) {
   if (!listed) report.failed(listed.error());
   if (nothing) {
     report.failed(dataflux::error(dataflux::errc::not_found, "no object and nothing below it")
+                      .with_scheme(where->scheme)
                       .with_bucket(where->bucket)
                       .with_object(where->name));
   }

@@ -1,17 +1,23 @@
-/// The command `dataflux`: Google Cloud Storage from a shell.
+/// The command `dataflux`: Google Cloud Storage and S3 from a shell.
 
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/exec/interrupt_source.hpp>
 #include <dataflux/gcs/client.hpp>
+#include <dataflux/s3/client.hpp>
 
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <memory>
+#include <span>
 #include <stop_token>
+#include <string_view>
+#include <utility>
 
 #include "command_table.hpp"
+#include "location.hpp"
 #include "retry_notice.hpp"
 
 namespace {
@@ -19,30 +25,99 @@ namespace {
 /// Attempts of one request: half a minute on the average where nothing answers, a person waiting.
 constexpr int most_attempts = 6;
 
-dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const cli::command_line& asked,
-                                                                 cli::retry_notice& notice) {
-  dataflux::gcs::client_options options{.endpoint = asked.endpoint,
-                                        .user_project = asked.user_project,
-                                        .user_agent = "dataflux-cli/" DATAFLUX_VERSION,
-                                        .retry = {.max_attempts = most_attempts},
-                                        .observer = &notice};
-  // Plain HTTP is what emulators speak; no credentials go there.
-  options.emulator = asked.endpoint.starts_with("http://");
+struct connected {
+  std::shared_ptr<dataflux::object_store> store{};
+  const dataflux::counters* totals{nullptr};
+};
+
+template <class Client, class Options>
+dataflux::result<connected> made(Options options, const cli::command_line& asked,
+                                 cli::retry_notice& notice) {
+  options.endpoint = asked.endpoint;
+  options.user_agent = "dataflux-cli/" DATAFLUX_VERSION;
+  options.retry.max_attempts = most_attempts;
+  options.observer = &notice;
   if (asked.anonymous) options.credentials = dataflux::make_anonymous_credentials();
-  return dataflux::gcs::client::create(std::move(options));
+  auto client = Client::create(std::move(options));
+  if (!client) return std::move(client).error();
+  const dataflux::counters* const totals = &(*client)->totals();
+  return connected{*std::move(client), totals};
+}
+
+/// A client of the service that URLs of the scheme are of.
+dataflux::result<connected> connect(std::string_view scheme, const cli::command_line& asked,
+                                    cli::retry_notice& notice) {
+  if (scheme == "s3") {
+    return made<dataflux::s3::client>(
+        dataflux::s3::client_options{.region = asked.region,
+                                     .requester_pays = asked.requester_pays,
+                                     .conditional_writes = asked.conditional_writes},
+        asked, notice);
+  }
+  // Plain HTTP is what emulators speak; no credentials go there.
+  return made<dataflux::gcs::client>(
+      dataflux::gcs::client_options{.emulator = asked.endpoint.starts_with("http://"),
+                                    .user_project = asked.user_project},
+      asked, notice);
+}
+
+/// Schemes of a command's URLs: that of its own service, and where `cp` copies to another one,
+/// that.
+struct services {
+  std::string_view own{"gs"};
+  std::string_view other{};
+};
+dataflux::result<services> services_of(const cli::command& what, const cli::command_line& asked,
+                                       std::span<char* const> words) {
+  services found;
+  if (what.name == std::string_view("cp")) {
+    const auto from = cli::scheme_of(asked.cp.source);
+    const auto to = cli::scheme_of(asked.cp.target);
+    found.own = !from.empty() ? from : !to.empty() ? to : found.own;
+    if (!from.empty() && !to.empty() && from != to) found.other = to;
+  } else {
+    std::string_view first;
+    for (const std::string_view word : words) {
+      const auto scheme = cli::scheme_of(word);
+      if (scheme.empty() || scheme == first) continue;
+      if (!first.empty()) {
+        return dataflux::error(dataflux::errc::invalid_argument,
+                               "gs:// and s3:// in one command: only `cp` is of two services");
+      }
+      first = scheme;
+    }
+    if (!first.empty()) found.own = first;
+  }
+  if (!found.other.empty() && !asked.endpoint.empty()) {
+    return dataflux::error(dataflux::errc::invalid_argument,
+                           "--endpoint is of one service, and these are two: set "
+                           "STORAGE_EMULATOR_HOST and AWS_ENDPOINT_URL_S3");
+  }
+  return found;
+}
+
+cli::exit_status fail(const dataflux::error& why) {
+  cli::outcome report(nullptr);
+  report.failed(why);
+  return report.status();
 }
 
 cli::exit_status run(const cli::command& what, const cli::command_line& asked,
-                     const std::stop_token& stop) {
+                     std::span<char* const> words, const std::stop_token& stop) {
   cli::retry_notice notice;
-  const auto client = connect(asked, notice);
-  if (!client) {
-    cli::outcome report(nullptr);
-    report.failed(client.error());
-    return report.status();
-  }
-  const dataflux::transfer_context transfers(**client, {.memory_cap = what.memory});
-  return what.run({**client, transfers, stop, &(*client)->totals()}, asked);
+  const auto used = services_of(what, asked, words);
+  if (!used) return fail(used.error());
+  const auto own = connect(used->own, asked, notice);
+  if (!own) return fail(own.error());
+  const dataflux::transfer_context transfers(*own->store, {.memory_cap = what.memory});
+  cli::session session{*own->store, transfers, stop, own->totals};
+  if (used->other.empty()) return what.run(session, asked);
+  const auto other = connect(used->other, asked, notice);
+  if (!other) return fail(other.error());
+  const dataflux::transfer_context sending(*other->store, {.memory_cap = what.memory});
+  const cli::session target{*other->store, sending, stop, other->totals};
+  session.other = &target;
+  return what.run(session, asked);
 }
 
 /// Connections and open folders are many, and the usual limit is for programs that use select().
@@ -56,13 +131,20 @@ void raise_descriptor_limit() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Google Cloud Storage from the shell", "dataflux");
+  CLI::App app("Google Cloud Storage and S3 from the shell", "dataflux");
   cli::command_line asked;
-  app.add_option("--endpoint", asked.endpoint,
-                 "Another address of the service, https://...; http://... means an emulator");
+  app.add_option(
+      "--endpoint", asked.endpoint,
+      "Another address of the service, https://...; http://... means an emulator, or an\n"
+      "S3 without TLS");
   app.add_flag("--anonymous", asked.anonymous, "Use no credentials: for public buckets");
   app.add_option("--user-project", asked.user_project,
                  "Who pays for requests to a bucket whose requester pays");
+  app.add_option("--region", asked.region, "S3: where the bucket is; otherwise it is found");
+  app.add_flag("--requester-pays", asked.requester_pays,
+               "S3: this account pays at a bucket whose requester pays");
+  app.add_flag("--conditional-writes", asked.conditional_writes,
+               "S3: the server at the endpoint keeps If-None-Match and If-Match, as AWS does");
   app.set_version_flag("--version", DATAFLUX_VERSION);
   app.footer(std::string(cli::exit_status_help));
   app.require_subcommand(1);
@@ -83,7 +165,8 @@ int main(int argc, char** argv) {
   const auto signals = dataflux::interrupt_source::create().value();
   // One is required.
   const cli::command& what = *cli::chosen_command(app);
-  const auto status = run(what, asked, signals.token());
+  const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
+  const auto status = run(what, asked, words, signals.token());
   if (signals.token().stop_requested()) {
     std::fprintf(stderr, "dataflux: %s\n", what.interrupted(asked));
     return 128 + signals.signal();

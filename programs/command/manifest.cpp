@@ -127,6 +127,7 @@ result<void> create(const session& with, const manifest_options& options, outcom
                  (glob.empty() ? "nothing is below it" : "nothing there has a name like " + glob) +
                      (left.empty() ? "" : " but " + left + ", which a manifest leaves out") +
                      ", and no manifest was made")
+        .with_scheme(from->scheme)
         .with_bucket(request.bucket)
         .with_object(request.prefix);
   }
@@ -138,11 +139,12 @@ result<void> create(const session& with, const manifest_options& options, outcom
   return {};
 }
 
-void print_changes(const manifest_options& options, const std::string& bucket,
-                   const object_columns& before, const dataflux::refreshed_listing& now) {
+void print_changes(const manifest_options& options, std::string_view scheme,
+                   const std::string& bucket, const object_columns& before,
+                   const dataflux::refreshed_listing& now) {
   const auto& changes = now.changes;
   const auto line = [&](char sign, std::string_view name) {
-    std::printf("%c %s\n", sign, shown_url(bucket, name).c_str());
+    std::printf("%c %s\n", sign, shown_url(scheme, bucket, name).c_str());
   };
   if (options.details) {
     for (const auto i : changes.removed) line('-', before.name(i));
@@ -170,16 +172,16 @@ result<void> refresh(const session& with, const manifest_options& options) {
   if (!options.dry_run) {
     if (auto saved = save(with, *where, now->description, now->now.objects); !saved) return saved;
   }
-  print_changes(options, before->description().bucket, *rows, *now);
+  print_changes(options, with.scheme(), before->description().bucket, *rows, *now);
   return {};
 }
 
-void print_description(const manifest& of) {
+void print_description(std::string_view scheme, const manifest& of) {
   const auto& facts = of.description();
   const auto fact = [](const char* what, const std::string& value) {
     if (!value.empty()) std::printf("  %-20s %s\n", what, value.c_str());
   };
-  std::printf("%s\n", shown_url(facts.bucket, facts.prefix).c_str());
+  std::printf("%s\n", shown_url(scheme, facts.bucket, facts.prefix).c_str());
   fact("objects", std::to_string(of.size()));
   fact("listed", dataflux::to_string(facts.taken));
   fact("from", facts.start_offset);
@@ -196,14 +198,14 @@ result<void> show(const session& with, const manifest_options& options) {
   const auto of = load(with, *where);
   if (!of) return of.error();
   if (!options.details && !options.json) {
-    print_description(*of);
+    print_description(with.scheme(), *of);
     return {};
   }
   const auto rows = of->rows();
   if (!rows) return rows.error();
   const auto& facts = of->description();
   row_printer out({.details = options.details, .json = options.json, .generations = facts.versions},
-                  facts.bucket);
+                  with.scheme(), facts.bucket);
   for (auto at = rows->begin(); at != rows->end() && !out.broken(); ++at) {
     out.object(*at, at.extras().created);
   }

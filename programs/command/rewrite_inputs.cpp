@@ -58,6 +58,7 @@ result<void> add_below(const session& with, const location& from, std::vector<by
   }
   if (!listed->objects.empty()) return {};
   return error(errc::not_found, "no object below it ends with .tar")
+      .with_scheme(with.scheme())
       .with_bucket(request.bucket)
       .with_object(request.prefix);
 }

@@ -82,7 +82,8 @@ result<std::string> written_by(const std::string& command) {
 }
 
 /// "NAME SOURCE", split at the first white space.
-result<member_place> listed_member(std::string_view line, bool allow_pipe) {
+result<member_place> listed_member(std::string_view line, std::string_view scheme,
+                                   bool allow_pipe) {
   const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
   const std::size_t begin = line.find_first_not_of(" \t", end);
   if (end == 0 || begin == std::string_view::npos) {
@@ -98,9 +99,13 @@ result<member_place> listed_member(std::string_view line, bool allow_pipe) {
                    "'" + source + "' runs a shell, which only --allow-pipe permits");
     }
     made.make = [command = source.substr(5)] { return written_by(command); };
-  } else if (source.starts_with("gs://")) {
+  } else if (!scheme_of(source).empty()) {
     const auto where = parse_object_location(source);
     if (!where) return where.error();
+    if (where->scheme != scheme) {
+      return error(errc::invalid_argument,
+                   source + ": this command is of " + std::string(scheme) + "://");
+    }
     made.from = {.bucket = where->bucket, .name = where->name};
   } else {
     made.from.name = source.starts_with("file:") ? source.substr(5) : source;
@@ -108,14 +113,15 @@ result<member_place> listed_member(std::string_view line, bool allow_pipe) {
   return made;
 }
 
-result<void> add_list(const std::string& path, bool allow_pipe, members& to) {
+result<void> add_list(const std::string& path, std::string_view scheme, bool allow_pipe,
+                      members& to) {
   std::ifstream file;
   if (path != "-") file.open(path, std::ios::binary);
   if (path != "-" && !file) return file_error(path, "it cannot be opened");
   std::istream& lines = path == "-" ? std::cin : file;
   for (std::string line; std::getline(lines, line);) {
     if (line.empty()) continue;
-    auto member = listed_member(line, allow_pipe);
+    auto member = listed_member(line, scheme, allow_pipe);
     if (!member) return error(member.error().code(), path + ": " + member.error().message());
     to.push_back(*std::move(member));
   }
@@ -150,7 +156,7 @@ dataflux::result<std::vector<dataflux::member_place>> members_named(
     if (auto good = rewriting::add_manifest(each, all); !good) return std::move(good).error();
   }
   for (const std::string& each : options.lists) {
-    if (auto good = rewriting::add_list(each, options.allow_pipe, all); !good) {
+    if (auto good = rewriting::add_list(each, with.scheme(), options.allow_pipe, all); !good) {
       return std::move(good).error();
     }
   }

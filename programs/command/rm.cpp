@@ -51,6 +51,7 @@ void remove_below(job_of_rm& with, const location& where) {
   if (where.name.empty() || where.name.ends_with('/')) {
     if (*seen == 0 && !where.name.empty()) {
       with.report.failed(error(errc::not_found, "nothing is below it")
+                             .with_scheme(where.scheme)
                              .with_bucket(where.bucket)
                              .with_object(where.name));
     }

@@ -47,7 +47,7 @@ void row_printer::folder(const std::string& prefix) {
     out_ += R"({"bucket":)" + json_text(bucket_) + R"(,"prefix":)" + json_text(prefix) + "}";
   } else {
     if (how_.details) out_.append(columns_width, ' ');
-    out_ += shown_url(bucket_, prefix);
+    out_ += shown_url(scheme_, bucket_, prefix);
   }
   end_line();
 }
@@ -67,7 +67,7 @@ void row_printer::object(const dataflux::object_row& row,
     out_ += '}';
   } else {
     if (how_.details) columns(row.size, created);
-    out_ += shown_url(bucket_, row.name);
+    out_ += shown_url(scheme_, bucket_, row.name);
     if (how_.generations) out_.append("#").append(std::to_string(row.generation));
   }
   end_line();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace cli {
 
@@ -26,7 +27,8 @@ std::string human_size(std::uint64_t bytes);
 /// Writes a listing to standard output, a line for each row.
 class row_printer {
  public:
-  row_printer(const row_style& how, std::string bucket) : how_(how), bucket_(std::move(bucket)) {}
+  row_printer(const row_style& how, std::string_view scheme, std::string bucket)
+      : how_(how), scheme_(scheme), bucket_(std::move(bucket)) {}
 
   void folder(const std::string& prefix);
   void object(const dataflux::object_row& row, const std::optional<dataflux::timestamp>& created);
@@ -43,6 +45,7 @@ class row_printer {
   void flush();
 
   const row_style how_;
+  const std::string_view scheme_;
   const std::string bucket_;
   std::string out_{};
   std::uint64_t lines_{0};

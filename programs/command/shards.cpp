@@ -77,6 +77,7 @@ result<dataflux::object_columns> shards_of(const session& with, const shards_opt
     return error(errc::not_found, options.glob.empty()
                                       ? "no object below it ends with .tar; --glob takes others"
                                       : "nothing there has a name like " + options.glob)
+        .with_scheme(with.scheme())
         .with_bucket(request.bucket)
         .with_object(request.prefix);
   }
@@ -143,7 +144,7 @@ result<void> make_index(const session& with, const shards_options& options) {
 result<void> show(const session& with, const shards_options& options) {
   const auto of = open_index(with, options.index);
   if (!of) return of.error();
-  if (options.details) return print_samples(*of);
+  if (options.details) return print_samples(with.scheme(), *of);
   dataflux::index_shards_summary sum{.shards = of->shards(), .samples = of->samples()};
   for (std::uint64_t i = 0; i < of->shards(); ++i) {
     const auto shard = of->shard(i);
@@ -155,7 +156,8 @@ result<void> show(const session& with, const shards_options& options) {
   }
   const auto& facts = of->description();
   std::printf("%s: %" PRIu64 " shards, %" PRIu64 " samples, %" PRIu64 " bytes\n",
-              shown_url(facts.bucket, "").c_str(), sum.shards, sum.samples, sum.bytes);
+              shown_url(with.scheme(), facts.bucket, "").c_str(), sum.shards, sum.samples,
+              sum.bytes);
   print_count("shards whose samples have checksums", sum.checksummed);
   print_counts(sum.counts, sum.groups);
   std::printf("  %-20s %s\n", "indexed", dataflux::to_string(facts.taken).c_str());

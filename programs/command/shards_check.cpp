@@ -64,7 +64,8 @@ result<shard_index> open_index(const session& with, const std::string& place) {
   auto opened = shard_index::open(*path);  // which stays when the file has lost its name
   if (opened) return opened;
   error why = opened.error();
-  return std::move(why.with_bucket(where->bucket).with_object(where->name));
+  return std::move(
+      why.with_scheme(where->scheme).with_bucket(where->bucket).with_object(where->name));
 }
 
 result<void> send_index(const session& with, const std::string& path, const std::string& url) {
@@ -86,7 +87,7 @@ void print_count(const char* what, std::uint64_t count) {
   if (count > 0) std::printf("  %" PRIu64 " %s\n", count, what);
 }
 
-result<void> print_samples(const shard_index& of) {
+result<void> print_samples(std::string_view scheme, const shard_index& of) {
   const std::string& bucket = of.description().bucket;
   std::optional<dataflux::indexed_shard> shard;
   for (std::uint64_t i = 0; i < of.samples(); ++i) {
@@ -98,7 +99,8 @@ result<void> print_samples(const shard_index& of) {
       shard = *next;
     }
     std::printf("%" PRIu64 " %s@%" PRIu64 " %" PRIu64, i,
-                shown_url(bucket, shard->object.name).c_str(), sample->offset, sample->size);
+                shown_url(scheme, bucket, shard->object.name).c_str(), sample->offset,
+                sample->size);
     for (std::size_t k = 0; k < sample->members; ++k) {
       const auto member = sample->member(k);
       std::printf(" %s:%" PRIu64, shown_name(member.field).c_str(), member.size);
@@ -144,7 +146,7 @@ result<void> verify(const session& with, const shards_options& options) {
   print_count("shards whose samples have got checksums", found->filled);
   for (const auto& each : found->wrong) {
     std::printf("  %s %s: %s\n", text_of(each.fault),
-                shown_url(index->description().bucket, each.name).c_str(),
+                shown_url(with.scheme(), index->description().bucket, each.name).c_str(),
                 shown_name(each.why.message()).c_str());
   }
   print_count("more wrong shards", found->wrong_count - found->wrong.size());
@@ -153,7 +155,9 @@ result<void> verify(const session& with, const shards_options& options) {
   error why{first.why.code(), std::to_string(found->wrong_count) + " of " +
                                   std::to_string(found->shards) +
                                   " shards are not what the index says"};
-  return std::move(why.with_bucket(index->description().bucket).with_object(first.name));
+  return std::move(why.with_scheme(with.scheme())
+                       .with_bucket(index->description().bucket)
+                       .with_object(first.name));
 }
 
 namespace {
@@ -187,13 +191,14 @@ class field_table {
   std::map<std::string, sums, std::less<>> fields_{};
 };
 
-result<void> list_index(const shard_index& of, const shards_options& options) {
+result<void> list_index(std::string_view scheme, const shard_index& of,
+                        const shards_options& options) {
   const std::string& bucket = of.description().bucket;
   field_table table;
   for (std::uint64_t i = 0; i < of.shards(); ++i) {
     const auto shard = of.shard(i);
     if (!shard) return shard.error();
-    const std::string url = shown_url(bucket, shard->object.name);
+    const std::string url = shown_url(scheme, bucket, shard->object.name);
     std::uint64_t members = 0;
     for (std::uint64_t s = shard->first_sample; s < shard->first_sample + shard->samples; ++s) {
       const auto sample = of.sample(s);
@@ -313,7 +318,8 @@ result<void> list(const session& with, const shards_options& options) {
   if (!is_tar(options.index)) {
     const auto index = open_index(with, options.index);
     if (!index) return index.error();
-    return options.details ? print_samples(*index) : list_index(*index, options);
+    return options.details ? print_samples(with.scheme(), *index)
+                           : list_index(with.scheme(), *index, options);
   }
   const auto where = parse_location(options.index);
   if (!where) return where.error();
@@ -322,7 +328,9 @@ result<void> list(const session& with, const shards_options& options) {
   auto listed = list_tar(*pieces, options);
   if (listed) return listed;
   error why = listed.error();
-  if (where->is_object()) return std::move(why.with_bucket(where->bucket).with_object(where->name));
+  if (where->is_object())
+    return std::move(
+        why.with_scheme(where->scheme).with_bucket(where->bucket).with_object(where->name));
   return std::move(why.with_message(options.index + ": " + why.message()));
 }
 

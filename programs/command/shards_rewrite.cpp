@@ -259,7 +259,8 @@ const char* what_ended(dataflux::shard_end end) noexcept {
 void print(const rewrite_options& options, const dataflux::shard_writer_summary& made) {
   const auto to = parse_location(options.output);
   for (const auto& each : made.written) {
-    const std::string name = to->is_object() ? shown_url(to->bucket, each.name) : each.name;
+    const std::string name =
+        to->is_object() ? shown_url(to->scheme, to->bucket, each.name) : each.name;
     std::printf("%s: %" PRIu64 " samples, %" PRIu64 " bytes; %s\n", name.c_str(), each.samples,
                 each.bytes, what_ended(each.ended));
   }

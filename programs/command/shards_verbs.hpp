@@ -35,7 +35,7 @@ dataflux::result<void> send_index(const session& with, const std::string& path,
 /// One line of what was counted, if it is not nothing.
 void print_count(const char* what, std::uint64_t count);
 /// A line for each sample: its number, shard@offset, size, and field:size of each field.
-dataflux::result<void> print_samples(const dataflux::shard_index& of);
+dataflux::result<void> print_samples(std::string_view scheme, const dataflux::shard_index& of);
 
 dataflux::result<void> verify(const session& with, const shards_options& options);
 dataflux::result<void> list(const session& with, const shards_options& options);

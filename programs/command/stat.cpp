@@ -17,8 +17,8 @@ void print_time(const char* what, const std::optional<dataflux::timestamp>& time
   if (time) print(what, dataflux::to_string(*time));
 }
 
-void print_object(const dataflux::object_metadata& object) {
-  std::printf("%s\n", shown_url(object.bucket, object.name).c_str());
+void print_object(std::string_view scheme, const dataflux::object_metadata& object) {
+  std::printf("%s\n", shown_url(scheme, object.bucket, object.name).c_str());
   print("size", std::to_string(object.size));
   print("generation", std::to_string(object.generation));
   print("metageneration", std::to_string(object.metageneration));
@@ -52,7 +52,7 @@ exit_status run_stat(const session& with, const stat_options& options) {
       report.failed(object.error());
       continue;
     }
-    print_object(*object);
+    print_object(with.scheme(), *object);
     report.done(0);
   }
   if (std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));

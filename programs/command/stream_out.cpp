@@ -83,13 +83,17 @@ dataflux::get_source slices_of(const dataflux::object_metadata& object, dataflux
   };
 }
 
-result<void> copy_slices(const dataflux::transfer_context& transfers,
-                         const dataflux::object_metadata& object, const byte_range& range,
-                         output& to, const std::stop_token& stop) {
+}  // namespace
+
+result<void> for_each_slice(const dataflux::transfer_context& transfers,
+                            const dataflux::object_metadata& object, const byte_range& range,
+                            const std::stop_token& stop,
+                            const std::function<result<void>(bytes_view)>& take) {
   const dataflux::byte_extent wanted = range.in(object.size);
   if (wanted.length == 0 && object.size > 0) {
     return error(errc::out_of_range, "the range is behind the object's end, which has " +
                                          std::to_string(object.size) + " bytes")
+        .with_scheme(transfers.store().traits().scheme)
         .with_bucket(object.bucket)
         .with_object(object.name);
   }
@@ -106,14 +110,13 @@ result<void> copy_slices(const dataflux::transfer_context& transfers,
     // The last slice waits for this: whoever reads our output never gets all of a wrong object.
     if (whole.length() == object.size && object.crc32c && *object.crc32c != whole.crc()) {
       return error(errc::data_loss, "the bytes differ from the object's CRC32C")
+          .with_scheme(transfers.store().traits().scheme)
           .with_bucket(object.bucket)
           .with_object(object.name);
     }
-    if (auto out = to.write(got.bytes); !out) return out;
+    if (auto out = take(got.bytes); !out) return out;
   }
 }
-
-}  // namespace
 
 void stream_out(const dataflux::transfer_context& transfers,
                 const dataflux::object_metadata& object, const byte_range& range, int descriptor,
@@ -121,7 +124,8 @@ void stream_out(const dataflux::transfer_context& transfers,
   const bool one_slice =
       object.crc32c && object.size <= transfers.options().slice && range == byte_range{};
   output to{descriptor, report, one_slice};
-  to.end(copy_slices(transfers, object, range, to, stop));
+  to.end(for_each_slice(transfers, object, range, stop,
+                        [&to](bytes_view bytes) { return to.write(bytes); }));
 }
 
 void checked_out(const dataflux::transfer_context& transfers,

@@ -4,11 +4,20 @@
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
+#include <functional>
 #include <stop_token>
 
 #include "outcome.hpp"
 
 namespace cli {
+
+/// Reads an object, or a range of it, in order, from several ranges in flight, and gives each slice
+/// to `take`. The checksum of a whole object is compared before its last slice is given. Errors:
+/// data_loss, those of a read, that of `take`.
+dataflux::result<void> for_each_slice(
+    const dataflux::transfer_context& transfers, const dataflux::object_metadata& object,
+    const dataflux::byte_range& range, const std::stop_token& stop,
+    const std::function<dataflux::result<void>(dataflux::bytes_view)>& take);
 
 /// Writes an object, or a range of it, to a descriptor in order, from several ranges in flight.
 /// The checksum of a whole object is compared before its last slice is written: bytes of a damaged

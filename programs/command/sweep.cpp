@@ -34,7 +34,8 @@ std::string_view said(leftover_verdict verdict, bool dry_run) {
 
 void print(const location& where, const leftover& each, bool dry_run) {
   const std::string began = each.began ? dataflux::to_string(*each.began) : std::string("-");
-  std::printf("%-30s  %s  %s\n", began.c_str(), shown_url(where.bucket, each.name).c_str(),
+  std::printf("%-30s  %s  %s\n", began.c_str(),
+              shown_url(where.scheme, where.bucket, each.name).c_str(),
               std::string(said(each.verdict, dry_run)).c_str());
 }
 
@@ -49,8 +50,9 @@ exit_status run_sweep(const session& with, const sweep_options& options) {
     return report.status();
   }
   if (!where->name.empty()) {
-    report.failed(error(errc::invalid_argument,
-                        where->to_string() + ": a whole bucket is swept, gs://" + where->bucket));
+    report.failed(error(errc::invalid_argument, where->to_string() + ": a whole bucket is swept, " +
+                                                    std::string(where->scheme) + "://" +
+                                                    where->bucket));
     return report.status();
   }
   if (!age) {

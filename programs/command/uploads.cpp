@@ -39,7 +39,7 @@ dataflux::result<dataflux::leftovers_report> find(const session& with, const loc
 void print(const location& where, const leftover& one) {
   const std::string began = one.began ? dataflux::to_string(*one.began) : std::string("-");
   const std::string target = one.target + (one.whole_target ? "" : "...");
-  std::printf("%-30s  %s  ", began.c_str(), shown_url(where.bucket, target).c_str());
+  std::printf("%-30s  %s  ", began.c_str(), shown_url(where.scheme, where.bucket, target).c_str());
   if (one.upload_id.empty()) {
     std::printf("%sobject %s, %" PRIu64 " bytes\n", one.noncurrent ? "noncurrent " : "",
                 one.name.c_str(), one.size);

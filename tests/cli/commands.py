@@ -232,8 +232,8 @@ class Reading(Case):
     def test_wrong_command_lines(self):
         for arguments in ((), ("ls",), ("nonsense",), ("ls", "--nonsense", self.url())):
             self.assertEqual(2, self.run_it(*arguments).returncode, arguments)
-        for arguments in (("ls", "path"), ("ls", "gs://"), ("ls", "gs://B_/x"), ("stat", "s3://b/x"),
-                          ("cp", "a", "b"), ("cp", self.url("a"), self.url("b")),
+        for arguments in (("ls", "path"), ("ls", "gs://"), ("ls", "gs://B_/x"), ("stat", "s3://b/x"), ("stat", "s4://bucket/x"),
+                          ("cp", "a", "b"), ("cp", "--continue", self.url("a"), self.url("b")),
                           ("cp", "-r", self.url(), "-"), ("cp", "-", self.url()),
                           ("cp", self.url(), "x"), ("rm", self.url())):
             self.assertEqual(1, len(self.fails(2, *arguments)), arguments)

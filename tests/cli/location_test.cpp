@@ -26,9 +26,26 @@ TEST_CASE("location: a bucket, an object, a path, a stream", "[cli]") {
   }
 }
 
+TEST_CASE("location: the service is what the URL says", "[cli]") {
+  const auto s3 = parse_location("s3://bucket/a//b#c");
+  REQUIRE(s3);
+  CHECK(s3->is_object());
+  CHECK(s3->scheme == "s3");
+  CHECK(s3->bucket == "bucket");
+  CHECK(s3->name == "a//b#c");
+  CHECK(s3->to_string() == "s3://bucket/a//b#c");
+  CHECK(parse_location("gs://bucket/x")->scheme == "gs");
+  CHECK(cli::scheme_of("s3://bucket") == "s3");
+  CHECK(cli::scheme_of("gs://bucket") == "gs");
+  for (const auto* none : {"", "s3:", "s3:/b", "path", "https://b", "s3", "gs"}) {
+    CHECK(cli::scheme_of(none).empty());
+  }
+}
+
 TEST_CASE("location: what is none is refused with a word", "[cli]") {
-  for (const auto* text : {"", "gs://", "gs:///x", "gs://A/x", "gs://b/x", "gs://1.2.3.4/x",
-                           "s3://bucket/x", "https://storage.googleapis.com/b/x"}) {
+  for (const auto* text :
+       {"", "gs://", "gs:///x", "gs://A/x", "gs://b/x", "gs://1.2.3.4/x", "s3://", "s3:///x",
+        "S3://bucket/x", "https://storage.googleapis.com/b/x"}) {
     INFO(text);
     const auto refused = parse_location(text);
     REQUIRE_FALSE(refused);
@@ -54,8 +71,8 @@ TEST_CASE("location: prefixes and last parts", "[cli]") {
 }
 
 TEST_CASE("location: shown with control characters escaped", "[cli]") {
-  CHECK(cli::shown_url("bkt", "a/\xc3\xa4") == "gs://bkt/a/\xc3\xa4");
-  CHECK(cli::shown_url("bkt", "\x1b[2J\x7f") == "gs://bkt/\\x1b[2J\\x7f");
+  CHECK(cli::shown_url("gs", "bkt", "a/\xc3\xa4") == "gs://bkt/a/\xc3\xa4");
+  CHECK(cli::shown_url("gs", "bkt", "\x1b[2J\x7f") == "gs://bkt/\\x1b[2J\\x7f");
 }
 
 }  // namespace location_test

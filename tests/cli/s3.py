@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""The command `dataflux` on S3, and between both services, against the emulator's program.
+
+    s3.py --dataflux PROGRAM --emulator PROGRAM [TEST...]
+"""
+
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from command_case import BUCKET, MIB, Case, main, noise, options  # noqa: E402
+from service import Emulator, environment  # noqa: E402
+
+ADDRESS = "AWS_ENDPOINT_URL_S3"
+
+
+class OnS3:
+    """The program as S3, whose variables lead the command to it."""
+
+    def __init__(self, program, *buckets):
+        wanted = [word for bucket in buckets for word in ("--bucket", bucket)]
+        self.process = subprocess.Popen([program, "--service", "s3", *wanted], stdout=subprocess.PIPE, text=True)
+        self.variables = {}
+        for line in self.process.stdout:
+            name, _, value = line.strip().partition("=")
+            self.variables[name] = value
+            if name == ADDRESS:
+                break
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(10)
+        self.process.stdout.close()
+
+
+class S3(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.emulator = Emulator(options.emulator, BUCKET)
+        cls.s3 = OnS3(options.emulator, BUCKET, "other")
+        cls.environment = environment(STORAGE_EMULATOR_HOST=cls.emulator.endpoint, **cls.s3.variables)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.s3.close()
+        cls.emulator.close()
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.run_it, "--conditional-writes", "rm", "-r", f"s3://{BUCKET}")
+        self.addCleanup(self.run_it, "rm", "-r", f"gs://{BUCKET}")
+
+    @staticmethod
+    def s3_url(name=""):
+        return f"s3://{BUCKET}/{name}"
+
+    def cp(self, *arguments):
+        return self.ok("--conditional-writes", "cp", *arguments)
+
+    def test_up_and_down(self):
+        self.write("here/a", b"one")
+        self.write("here/b/c", noise(20 * MIB))
+        self.cp("-r", "here", self.s3_url())
+        self.assertEqual(f"{self.s3_url('here/a')}\n{self.s3_url('here/b/')}\n".encode(),
+                         self.ok("ls", self.s3_url("here")))
+        self.assertEqual(b"one", self.ok("cat", self.s3_url("here/a")))
+        self.assertEqual(b"ne", self.ok("cat", "--range", "1-", self.s3_url("here/a")))
+        self.cp("-r", self.s3_url("here"), "there")
+        self.assertEqual(self.tree("here"), self.tree("there"))
+        self.assertIn(f"{self.s3_url('here/a')}\n".encode(), self.ok("stat", self.s3_url("here/a")))
+        self.ok("--conditional-writes", "rm", "-r", self.s3_url("here"))
+        self.fails(3, "cat", self.s3_url("here/a"), saying=f"of {self.s3_url('here/a')}: ")
+
+    def test_streams(self):
+        self.ok("--conditional-writes", "cp", "-", self.s3_url("o"), input=b"from a pipe")
+        self.assertEqual(b"from a pipe", self.cp(self.s3_url("o"), "-"))
+
+    def test_a_server_of_others_has_to_be_said_to_keep_conditions(self):
+        self.write("a", noise(20 * MIB))
+        self.fails(1, "cp", "a", self.s3_url("a"), saying="condition")
+
+    def test_between_the_services(self):
+        self.write("d/a", b"one")
+        self.write("d/b/c", noise(20 * MIB, 2))
+        self.cp("-r", "d", self.s3_url())
+        self.cp("-r", self.s3_url("d"), f"gs://{BUCKET}/e")
+        self.assertEqual(["e/a", "e/b/c"], self.emulator.names())
+        self.assertEqual(noise(20 * MIB, 2), self.emulator.get("e/b/c"))
+        self.cp(f"gs://{BUCKET}/e/b/c", self.s3_url("back/"))
+        self.assertEqual(noise(20 * MIB, 2), self.ok("cat", self.s3_url("back/c")))
+        shown = self.ok("cp", "-r", "--dry-run", self.s3_url("d"), f"gs://{BUCKET}/f").decode()
+        self.assertIn(f"{self.s3_url('d/a')} -> gs://{BUCKET}/f/a", shown)
+        self.assertEqual(["e/a", "e/b/c"], self.emulator.names())
+
+    def test_damage_on_the_way_leaves_nothing(self):
+        self.emulator.put("damaged", noise(20 * MIB, 3))
+        self.inflict("flip_byte", verb="objects.media", offset=5, count=0)
+        self.fails(7, "--conditional-writes", "cp", f"gs://{BUCKET}/damaged", self.s3_url("damaged"),
+                   saying=f"gs://{BUCKET}/damaged")
+        self.fails(3, "stat", self.s3_url("damaged"))
+
+    def test_within_a_service_it_copies(self):
+        self.write("a", noise(3 * MIB, 4))
+        self.cp("a", self.s3_url("x/a"))
+        self.cp(self.s3_url("x/a"), "s3://other/b")
+        self.assertEqual(noise(3 * MIB, 4), self.ok("cat", "s3://other/b"))
+        self.cp("-r", self.s3_url("x"), "s3://other")
+        self.assertEqual(b"s3://other/b\ns3://other/x/a\n", self.ok("ls", "-r", "s3://other"))
+        self.emulator.put("y/a", b"1")
+        self.ok("cp", "-r", f"gs://{BUCKET}/y/", f"gs://{BUCKET}/z")
+        self.assertEqual(["y/a", "z/a"], self.emulator.names())
+        self.fails(2, "cp", self.s3_url("x/a"), self.s3_url("x/"), saying="onto itself")
+        self.fails(3, "cp", self.s3_url("none"), self.s3_url("b"), saying=self.s3_url("none"))
+
+    def test_what_is_refused(self):
+        self.fails(2, "rm", self.s3_url("a"), f"gs://{BUCKET}/a", saying="only `cp` is of two services")
+        self.fails(2, "cp", "-r", "--delete-extra", self.s3_url("a"), f"gs://{BUCKET}/a", saying="--delete-extra")
+        self.fails(2, "--endpoint", "http://127.0.0.1:9", "cp", self.s3_url("a"), f"gs://{BUCKET}/a",
+                   saying="AWS_ENDPOINT_URL_S3")
+        self.fails(2, "stat", "s4://bucket/x", saying="s3://bucket/name")
+
+    def test_manifests(self):
+        self.write("a", b"1")
+        self.cp("a", self.s3_url("d/a"))
+        self.ok("manifest", "create", self.s3_url("d"), "m")
+        self.assertIn(b"objects", self.ok("manifest", "show", "m"))
+        self.ok("--conditional-writes", "manifest", "create", self.s3_url("d"), self.s3_url("m"))
+        self.assertIn(self.s3_url("d/").encode(), self.ok("manifest", "show", self.s3_url("m")))
+
+
+if __name__ == "__main__":
+    main(__doc__)
