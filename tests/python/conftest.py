@@ -24,6 +24,7 @@ SHARED = str(Path(__file__).resolve().parent.parent / "cli")
 sys.path.append(SHARED)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), SHARED)))
 
+from s3 import S3Bucket, S3Service  # noqa: E402
 from service import options_of, token_of  # noqa: E402
 
 _numbers = count(1)
@@ -164,25 +165,44 @@ def _service_without_tokens():
         yield service
 
 
+@pytest.fixture(scope="session")
+def _service_of_s3():
+    with S3Service(log=200) as service:
+        yield service
+
+
 @pytest.fixture
-def emulator(request):
+def which():
+    """The service: "gs". A test with the mark `both_services` runs with "s3", too."""
+    return "gs"
+
+
+def pytest_generate_tests(metafunc):
+    if metafunc.definition.get_closest_marker("both_services") is not None:
+        metafunc.parametrize("which", ["gs", "s3"])
+
+
+@pytest.fixture
+def emulator(request, which):
     """Clients give it tokens. Where a test is about clients that have none, as those that the
     environment makes, its mark says so: pytest.mark.without_tokens."""
     open_to_all = request.node.get_closest_marker("without_tokens") is not None
-    service = request.getfixturevalue("_service_without_tokens" if open_to_all else "_service")
+    service = request.getfixturevalue("_service_of_s3" if which == "s3" else
+                                      "_service_without_tokens" if open_to_all else "_service")
     yield service
     service.faults()
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "without_tokens: its emulator asks for no token")
+    config.addinivalue_line("markers", "both_services: it runs on Google Cloud Storage and on S3")
 
 
 @pytest.fixture
 def bucket(emulator):
     name = f"bucket-{os.getpid()}-{next(_numbers)}"
     emulator.add_bucket(name)
-    return Bucket(emulator, name)
+    return (S3Bucket if isinstance(emulator, S3Service) else Bucket)(emulator, name)
 
 
 @pytest.fixture

@@ -320,6 +320,7 @@ def test_it_serves_one_event_loop_after_another(run, opened, bucket):
     assert client._under_way == {}
 
 
+@pytest.mark.both_services
 def test_without_an_event_loop_it_says_so(opened, bucket):
     with closing(opened()) as client:
         made = client.stat(bucket("x"))

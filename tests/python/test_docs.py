@@ -29,6 +29,16 @@ def test_samples_run_as_they_stand(page, emulator, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("which", ["s3"])
+def test_samples_of_s3_run_as_they_stand(emulator, tmp_path):
+    samples = re.findall(r"^```python\n(.*?)^```$", (DOCS / "s3.md").read_text(), re.M | re.S)
+    assert len(samples) == 2
+    emulator.add_bucket("my-bucket")
+    done = subprocess.run([sys.executable, "-c", "\n".join(samples)], text=True, timeout=240, cwd=tmp_path,
+                          capture_output=True, env={**os.environ, **emulator.environment})
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_sample_of_readme_runs_as_it_stands(emulator, tmp_path):
     sample, _ = re.findall(r"^```python\n(.*?)^```$", (DOCS.parent / "README.md").read_text(), re.M | re.S)
     emulator.add_bucket("my-bucket-readme")

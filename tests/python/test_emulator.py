@@ -35,10 +35,13 @@ def test_it_speaks_s3():
         assert refused.value.code == 403
         assert b"<Code>AccessDenied</Code>" in refused.value.read()
         service.add_bucket("elsewhere", region="eu-west-1")
-        with pytest.raises(ValueError, match="it speaks s3"):
-            service.client()
+        with service.client(max_attempts=2) as client:
+            client.put("s3://of-s3/a", b"1")
+            assert client.get("s3://of-s3/a") == b"1"
     with dataflux.emulator(service="ais") as service:
         assert service.environment == {"AIS_ENDPOINT": service.endpoint}
+        with pytest.raises(ValueError, match="it speaks ais"):
+            service.client()
     with pytest.raises(ValueError, match="^service: "):
         dataflux.emulator("of-s3", service="S3")
 

@@ -68,6 +68,12 @@ def test_the_main_job(run, tmp_path):
     assert "all of it compared" in said
 
 
+def test_the_main_job_on_s3(run, tmp_path):
+    (tmp_path / "file").write_bytes(b"1")
+    said = run("demo.py", "--s3", tmp_path)
+    assert "  s3://demo/ " in said and "  read checkpoint " in said and "all of it compared" in said, said
+
+
 def test_the_main_job_in_a_notebook(run, tmp_path):
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     notebook = nbformat.read(FOLDER / "demo.ipynb", as_version=4)

@@ -79,6 +79,7 @@ def test_reads_of_all_kinds_agree_with_a_file_in_memory(client, there):
     assert file.read() == CONTENT[17:] and file.read() == b"" and file.read(5) == b""
 
 
+@pytest.mark.both_services
 def test_lines_come_by_iteration(client, bucket):
     bucket.put("lines", b"one\ntwo\n\nlast")
     with client.open(bucket("lines")) as file:
@@ -87,6 +88,7 @@ def test_lines_come_by_iteration(client, bucket):
         assert file.readlines(5) == [b"one\n", b"two\n"]
 
 
+@pytest.mark.both_services
 def test_an_empty_object_is_an_empty_file(client, bucket):
     bucket.put("empty")
     with client.open(bucket("empty")) as file:
@@ -115,6 +117,7 @@ def test_a_closed_reader_says_so(client, there):
             call()
 
 
+@pytest.mark.both_services
 def test_a_small_object_costs_two_requests(client, bucket, emulator):
     bucket.put("small", bytes(16_384))
     costs = []
@@ -195,6 +198,7 @@ def test_threads_read_at_once(client, there):
     assert not wrong
 
 
+@pytest.mark.both_services
 def test_a_reader_has_one_generation(client, bucket):
     bucket.put("twice", b"first")
     with client.open(bucket("twice")) as file:
@@ -218,6 +222,7 @@ def test_a_reader_pickles_with_its_place_and_generation(client, there):
         pickle.dumps(reader)
 
 
+@pytest.mark.both_services
 def test_what_is_not_there_is_file_not_found(client, bucket):
     with pytest.raises(FileNotFoundError) as why:
         client.open(bucket("nowhere"))
@@ -225,6 +230,7 @@ def test_what_is_not_there_is_file_not_found(client, bucket):
     assert why.value.filename == bucket("nowhere")
 
 
+@pytest.mark.both_services
 def test_reading_in_sequence_reads_ahead(client, bucket):
     bucket.put("long", bytes(24 << 20))
     with client.open(bucket("long")) as file:
@@ -244,6 +250,7 @@ def test_reading_in_sequence_reads_ahead(client, bucket):
         assert not file.raw.ahead._chunks
 
 
+@pytest.mark.both_services
 def test_copying_a_long_object_reads_each_byte_once(client, bucket, emulator):
     content = random.Random(5).randbytes(1 << 20) * 40
     bucket.put("long", content)
@@ -257,6 +264,7 @@ def test_copying_a_long_object_reads_each_byte_once(client, bucket, emulator):
         assert len(content) <= sent < len(content) * 1.3
 
 
+@pytest.mark.both_services
 def test_a_step_over_a_header_is_in_sequence(client, bucket):
     bucket.put("long", bytes(24 << 20))
     with client.open(bucket("long")) as file:
@@ -271,6 +279,7 @@ def test_a_step_over_a_header_is_in_sequence(client, bucket):
         assert not file.raw.ahead._chunks
 
 
+@pytest.mark.both_services
 def test_what_follows_a_long_read_is_on_its_way(client, bucket):
     bucket.put("long", bytes(40 << 20))
     with client.open(bucket("long")) as file:
@@ -281,6 +290,7 @@ def test_what_follows_a_long_read_is_on_its_way(client, bucket):
         assert chunks and chunks[0].start <= file.raw.tell() < chunks[-1].end
 
 
+@pytest.mark.both_services
 def test_long_pieces_with_headers_between_are_read_once(client, bucket, emulator):
     content = random.Random(6).randbytes(1 << 20) * 60
     bucket.put("model", content)
@@ -302,6 +312,7 @@ def test_long_pieces_with_headers_between_are_read_once(client, bucket, emulator
 # -- Writing ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.both_services
 def test_a_writer_is_a_binary_file(client, bucket):
     url = bucket("new")
     with client.open(url, "wb") as file:
@@ -328,11 +339,13 @@ def test_a_writer_is_a_binary_file(client, bucket):
     assert repr(file).endswith(f"{len(CONTENT) + 4} bytes, committed>")
 
 
+@pytest.mark.both_services
 def test_an_empty_file_is_an_object(client, bucket):
     client.open(bucket("empty"), "wb").close()
     assert bucket.get("empty") == b""
 
 
+@pytest.mark.both_services
 @pytest.mark.parametrize("memory", [
     b"bytes", bytearray(b"bytes"), memoryview(b"bytes"), memoryview(b"0bytes1")[1:-1]])
 def test_anything_with_memory_is_written(client, bucket, memory):
@@ -341,6 +354,7 @@ def test_anything_with_memory_is_written(client, bucket, memory):
     assert bucket.get("new") == b"bytes"
 
 
+@pytest.mark.both_services
 @pytest.mark.parametrize("bad", ["text", 5, None, memoryview(b"12345678")[::2]])
 def test_other_things_are_a_type_error_that_spoils_nothing(client, bucket, bad):
     with client.writer(bucket("new")) as writer:
@@ -359,6 +373,7 @@ def test_attributes_go_with_the_object(client, bucket):
         "text/csv", {"a": "1"}, "no-store")
 
 
+@pytest.mark.both_services
 def test_a_closed_writer_says_so(client, bucket):
     file = client.open(bucket("new"), "wb")
     file.close()
@@ -378,6 +393,7 @@ def test_x_refuses_what_is_there_when_it_is_opened(client, there):
     assert isinstance(why.value, dataflux.AlreadyExistsError) and why.value.filename == there
 
 
+@pytest.mark.both_services
 def test_x_refuses_at_the_end_what_came_between(client, bucket):
     file = client.open(bucket("new"), "xb")
     file.write(b"late")
@@ -387,6 +403,7 @@ def test_x_refuses_at_the_end_what_came_between(client, bucket):
     assert file.closed and bucket.get("new") == b"early"
 
 
+@pytest.mark.both_services
 def test_w_refuses_at_the_end_what_came_between(client, bucket):
     bucket.put("new", b"old")
     file = client.open(bucket("new"), "wb")
@@ -397,6 +414,7 @@ def test_w_refuses_at_the_end_what_came_between(client, bucket):
     assert file.closed and bucket.get("new") == b"early"
 
 
+@pytest.mark.both_services
 def test_w_takes_a_generation(client, bucket):
     bucket.put("new", b"old")
     generation = client.stat(bucket("new")).generation
@@ -409,6 +427,7 @@ def test_w_takes_a_generation(client, bucket):
     assert bucket.get("new") == b"new"
 
 
+@pytest.mark.both_services
 def test_writer_and_reader_are_what_open_stands_on(client, bucket):
     with client.writer(bucket("new"), size_hint=10) as writer:
         assert writer.write(b"0123456789") == 10 and writer.tell() == 10
@@ -425,6 +444,7 @@ def test_writer_and_reader_are_what_open_stands_on(client, bucket):
 # -- Text ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.both_services
 def test_text_is_utf8_and_lines(client, bucket):
     with client.open(bucket("text"), "w") as file:
         assert (file.name, file.mode) == (bucket("text"), "w")
@@ -437,6 +457,7 @@ def test_text_is_utf8_and_lines(client, bucket):
         assert file.readline() == "größer\n"
 
 
+@pytest.mark.both_services
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
 def test_text_begins_with_the_mark_of_its_encoding(client, bucket, encoding):
     with client.open(bucket("text"), "w", encoding=encoding) as file:
@@ -450,6 +471,7 @@ def test_text_begins_with_the_mark_of_its_encoding(client, bucket, encoding):
         assert file.readlines() == ["größer\n", "zwei"]
 
 
+@pytest.mark.both_services
 def test_text_takes_encoding_errors_and_newline(client, bucket):
     with client.open(bucket("text"), "wt", encoding="latin-1", errors="replace",
                      newline="\r\n") as file:
@@ -487,6 +509,7 @@ def test_bad_arguments_are_named_before_any_request(client, bucket, emulator, mo
     assert requests(emulator) == before
 
 
+@pytest.mark.both_services
 def test_a_text_mode_with_an_unknown_encoding_leaves_nothing_open(client, bucket):
     with pytest.raises(LookupError):
         client.open(bucket("new"), "w", encoding="no-such-encoding")
@@ -494,6 +517,7 @@ def test_a_text_mode_with_an_unknown_encoding_leaves_nothing_open(client, bucket
     assert bucket.names() == []
 
 
+@pytest.mark.both_services
 def test_files_that_are_let_go_of_are_freed(client, there, bucket):
     file = client.open(there)
     file.read(10)

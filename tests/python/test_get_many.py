@@ -68,6 +68,7 @@ def test_items_of_a_listing_come_as_asked(client, bucket, numbered):
         assert item.data.format == "B" and item.data.nbytes == row.size
 
 
+@pytest.mark.both_services
 @pytest.mark.parametrize("chosen", [slice(None, None, -3), slice(10, 11), slice(5, 90, 7)], ids=str)
 def test_rows_of_a_listing_are_indexed_by_their_order(client, bucket, numbered, chosen):
     listing = client.list(bucket("o/"))[chosen]
@@ -77,6 +78,7 @@ def test_rows_of_a_listing_are_indexed_by_their_order(client, bucket, numbered, 
     assert [item.request.name for item in items] == list(listing.names)
 
 
+@pytest.mark.both_services
 def test_a_filtered_listing(client, bucket, numbered):
     listing = client.list(bucket("o/")).filter(lambda row: row.name[-1] == "7")
     items = list(client.get_many(listing).items())
@@ -84,6 +86,7 @@ def test_a_filtered_listing(client, bucket, numbered):
     assert [bytes(item.data) for item in items] == [content_of(n) for n in range(7, 100, 10)]
 
 
+@pytest.mark.both_services
 def test_places_of_every_kind(client, bucket, numbered):
     row = client.list(bucket("o/00012"))[0]
     known = client.stat(numbered[13])
@@ -116,6 +119,7 @@ def test_batches_have_at_most_so_many(client, numbered, batch):
     assert index_and_bytes(itertools.chain(*batches)) == ALL
 
 
+@pytest.mark.both_services
 def test_names_beyond_ascii(client, bucket):
     names = ["ü", "日本/語", "a b%2F", "😀", "x" * 1024]
     for name in names:
@@ -126,6 +130,7 @@ def test_names_beyond_ascii(client, bucket):
         assert sorted(bytes(item.data).decode() for item in items) == sorted(names)
 
 
+@pytest.mark.both_services
 def test_objects_without_bytes(client, bucket):
     bucket.put("empty")
     items = list(client.get_many([bucket("empty")] * 3).items())
@@ -162,11 +167,13 @@ def test_no_requests_are_no_items(client, emulator, nothing):
     assert emulator.answered() == before
 
 
+@pytest.mark.both_services
 def test_an_empty_listing_and_an_empty_filter(client, bucket, numbered):
     assert list(client.get_many(client.list(bucket("none/")))) == []
     assert list(client.get_many(client.list(bucket("o/")).filter(lambda row: False))) == []
 
 
+@pytest.mark.both_services
 def test_an_item_says_what_it_is(client, bucket):
     bucket.put("x", b"123")
     ok, failed = client.get_many([bucket("x"), bucket("none")], on_error="return").items()
@@ -218,6 +225,7 @@ def test_what_the_iterable_raises_comes_out_and_ends_it(client, bucket, numbered
         list(stream)
 
 
+@pytest.mark.both_services
 def test_requests_may_come_of_earlier_items(client, bucket):
     """A crawl of a tree: each object names its children."""
     for number in range(1, 64):
@@ -306,6 +314,7 @@ def test_the_first_request_names_the_bucket(client, emulator):
 # -- Failures --------------------------------------------------------------------------------------
 
 
+@pytest.mark.both_services
 def test_raise_ends_with_the_first_failure_after_the_items_before_it(client, bucket, numbered):
     asked = [*numbered[:30], bucket("none"), *numbered[30:]]
     stream = client.get_many(asked)
@@ -317,6 +326,7 @@ def test_raise_ends_with_the_first_failure_after_the_items_before_it(client, buc
     assert index_and_bytes(items) == ALL[:30]
 
 
+@pytest.mark.both_services
 def test_what_has_failed_fails_every_time_until_it_is_closed(client, bucket, numbered):
     stream = client.get_many([*numbered[:30], bucket("none"), *numbered[30:]])
     told = []
@@ -332,6 +342,7 @@ def test_what_has_failed_fails_every_time_until_it_is_closed(client, bucket, num
     assert list(stream) == []
 
 
+@pytest.mark.both_services
 def test_what_has_failed_fails_every_loop_over_the_items(client, bucket, numbered):
     requests = [*numbered[:5], bucket("none"), *numbered[5:]]
     stream = client.get_many(requests)
@@ -346,6 +357,7 @@ def test_what_has_failed_fails_every_loop_over_the_items(client, bucket, numbere
     assert list(items) == []
 
 
+@pytest.mark.both_services
 def test_threads_share_the_items_and_their_failure(client, bucket, numbered):
     with client.get_many([*numbered, bucket("none")], batch=7) as stream:
         items, got, failures = stream.items(), [], []
@@ -366,6 +378,7 @@ def test_threads_share_the_items_and_their_failure(client, bucket, numbered):
         assert sorted(index_and_bytes(got)) == ALL
 
 
+@pytest.mark.both_services
 def test_return_gives_an_item_for_each_failure(client, bucket, numbered):
     asked = [bucket("none/1"), *numbered[:5], bucket("none/2")]
     items = list(client.get_many(asked, on_error="return").items())
@@ -378,6 +391,7 @@ def test_return_gives_an_item_for_each_failure(client, bucket, numbered):
         items[0].data
 
 
+@pytest.mark.both_services
 def test_omit_leaves_failures_out_and_counts_them(client, bucket, numbered):
     asked = [bucket("none/1"), *numbered[:5], bucket("none/2")]
     stream = client.get_many(asked, on_error="omit")
@@ -385,11 +399,13 @@ def test_omit_leaves_failures_out_and_counts_them(client, bucket, numbered):
     assert stream.omitted == 2
 
 
+@pytest.mark.both_services
 def test_omit_of_everything_is_no_item(client, bucket):
     stream = client.get_many([bucket(f"none/{i}") for i in range(600)], on_error="omit")
     assert list(stream) == [] and stream.omitted == 600
 
 
+@pytest.mark.both_services
 def test_an_object_that_was_changed_since_it_was_listed_fails(client, bucket):
     bucket.put("x", b"old")
     bucket.put("y", b"old")
@@ -506,6 +522,7 @@ def test_items_outlive_stream_and_client(emulator, client, bucket, numbered):
     assert index_and_bytes(items) == ALL
 
 
+@pytest.mark.both_services
 def test_progress_is_told_to_the_end(client, bucket, numbered):
     told = []
     list(client.get_many(client.list(bucket("o/")), progress=lambda **known: told.append(known)))
@@ -579,6 +596,7 @@ def in_threads(number, function):
     return failures
 
 
+@pytest.mark.both_services
 @pytest.mark.parametrize("by", ["a listing", "an iterable"])
 def test_threads_share_a_stream(client, bucket, numbered, by):
     requests = client.list(bucket("o/")) if by == "a listing" else iter(numbered * 50)
@@ -591,6 +609,7 @@ def test_threads_share_a_stream(client, bucket, numbered, by):
     assert sorted(each[:2] for each in seen) == wanted
 
 
+@pytest.mark.both_services
 def test_a_failure_goes_to_every_thread(client, bucket, numbered):
     stream = client.get_many([*numbered, bucket("none"), *numbered])
     failures = in_threads(4, lambda: list(stream))

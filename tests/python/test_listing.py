@@ -118,6 +118,7 @@ def test_all_generations_are_listed_and_each_row_names_its_own(client, emulator,
     assert [client.stat(row).size for row in rows] == [1, 2, 3, 4]
 
 
+@pytest.mark.both_services
 def test_an_empty_listing_is_one(client, bucket):
     pyarrow = pytest.importorskip("pyarrow")
     listing = client.list(bucket())
@@ -663,6 +664,7 @@ def test_a_forked_child_has_the_rows_and_a_client_of_its_own(client, many):
     assert sum(map(len, stream)) == 2500
 
 
+@pytest.mark.both_services
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_does_not_wait_for_a_thread_of_the_parent(client, bucket, emulator):
     emulator.faults({"verb": "objects.list", "action": "stall", "where": "before_reply", "count": 0})

@@ -68,6 +68,7 @@ def test_objects_are_pickled_compared_and_hashed(client, bucket):
                           f"generation {made.generation}>")
 
 
+@pytest.mark.both_services
 def test_stat_asks_for_fields_alone(client, bucket):
     client.put(bucket("a"), b"123", metadata={"a": "1"}, content_type="text/plain")
     some = client.stat(bucket("a"), fields=("content_type", "size"))
@@ -77,6 +78,7 @@ def test_stat_asks_for_fields_alone(client, bucket):
     assert client.stat(bucket("a"), fields=["metadata"]).metadata == {"a": "1"}
 
 
+@pytest.mark.both_services
 def test_no_metadata_is_an_empty_dict_where_it_was_asked_for(client, bucket):
     bucket.put("a")
     assert client.stat(bucket("a")).metadata == {}
@@ -120,6 +122,7 @@ def test_delete_and_what_is_not_there(client, bucket):
     assert (error.http_status, error.filename, error.retryable) == (404, bucket("a"), False)
 
 
+@pytest.mark.both_services
 def test_errors_are_pickled_whole(client, bucket):
     with pytest.raises(dataflux.NotFoundError) as caught:
         client.stat(bucket("a"))
@@ -162,6 +165,7 @@ def test_conditions_of_the_source(client, bucket, verb):
     getattr(client, verb)(bucket("a"), bucket("b"), source_if_generation_match=there.generation)
 
 
+@pytest.mark.both_services
 def test_create_only(client, bucket):
     client.put(bucket("a"), b"1", if_generation_match=0)
     with pytest.raises(FileExistsError) as caught:
@@ -190,6 +194,7 @@ def test_copies_keep_or_replace_attributes(client, bucket, emulator):
         client.copy(bucket("none"), bucket("d"))
 
 
+@pytest.mark.both_services
 def test_patch_says_that_a_custom_time_cannot_be_removed(client, emulator, bucket):
     before = emulator.answered()
     with pytest.raises(ValueError, match="^custom_time: one that is set cannot be removed"):
@@ -229,6 +234,7 @@ def test_put_takes_any_buffer(client, bucket, data):
     assert bucket.get("a") == bytes(memoryview(data).cast("B") if len(data) else b"")
 
 
+@pytest.mark.both_services
 def test_put_takes_a_map_and_numpy(client, bucket):
     numpy = pytest.importorskip("numpy")
     with mmap.mmap(-1, 5000) as mapped:
@@ -263,6 +269,7 @@ def test_put_pins_its_data_until_the_end(client, bucket, emulator):
     data.append(1)  # it is the caller's again
 
 
+@pytest.mark.both_services
 def test_what_was_lent_is_free_within_the_handler(client, bucket, emulator):
     data = bytearray(b"1")
     emulator.faults({"verb": "objects.insert", "action": "refuse", "status": 403})
@@ -273,6 +280,7 @@ def test_what_was_lent_is_free_within_the_handler(client, bucket, emulator):
     assert data == b"1\x01"
 
 
+@pytest.mark.both_services
 def test_a_large_put_is_whole(client, bucket):
     data = memoryview(bytes(range(251)) * (20 * MIB // 251))
     made = client.put(bucket("a"), data)
@@ -294,6 +302,7 @@ def test_a_refusal_is_a_permission_error(client, bucket, emulator):
         assert caught.value.http_status == 403
 
 
+@pytest.mark.both_services
 def test_what_may_be_repeated_is(client, bucket, emulator):
     bucket.put("a", b"1")
     emulator.faults({"verb": "objects.get", "action": "refuse", "count": 2},
@@ -339,6 +348,7 @@ def test_of_the_buckets_of_a_copy_that_are_not_there_none_is_blamed(client, buck
             client.copy(source, to)
 
 
+@pytest.mark.both_services
 def test_a_time_limit(client, bucket, emulator):
     emulator.faults({"verb": "objects.get", "action": "stall", "where": "before_reply", "count": 0})
     with pytest.raises(TimeoutError) as caught:
@@ -389,12 +399,14 @@ def test_a_wrong_argument_is_named_and_nothing_is_sent(client, bucket, emulator,
     refused(emulator, kind, text, lambda: call(client, bucket("a")))
 
 
+@pytest.mark.both_services
 def test_references_are_no_bytes(client, bucket, emulator):
     numpy = pytest.importorskip("numpy")
     refused(emulator, TypeError, "^data: it holds Python objects",
             lambda: client.put(bucket("a"), numpy.array([object()])))
 
 
+@pytest.mark.both_services
 def test_names_of_fields_are_no_references(client, bucket):
     numpy = pytest.importorskip("numpy")
     table = numpy.array([(1, 2.0)], dtype=[("Order", "<i4"), ("Offset", "<f8")])
@@ -406,6 +418,7 @@ def test_verbs_of_the_module_are_those_of_the_default_client():
         assert name in dir(dataflux)
 
 
+@pytest.mark.both_services
 def test_a_length_beyond_the_object_and_the_memory_for_reads_gives_what_is_there(emulator, bucket):
     bucket.put("short", b"hello")
     bucket.put("empty")

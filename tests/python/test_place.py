@@ -104,7 +104,7 @@ def test_what_cannot_be_looked_up_or_gone_through_is_told(client, call, argument
 @pytest.mark.parametrize("text, url", [
     ("gs:/b/x", "gs://b/x"), ("/home/me/gs:/b/x", "gs://b/x"), ("./gcs:/b/a/c", "gcs://b/a/c"),
     ("/a/gs:/b", "gs://b"), ("/a/gs:", ""), ("/a/gs:/", ""), ("/a/xgs:/b", ""), ("/a/gs/b", ""), ("", ""),
-    ("s3:/b/x", "")])
+    ("s3:/b/x", "s3://b/x"), ("https:/b/x", "")])
 def test_the_url_that_a_path_of_this_machine_was(text, url):
     assert lost_url(text) == url
 

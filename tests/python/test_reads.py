@@ -83,6 +83,7 @@ def test_get_of_more_than_the_cap(emulator, long_url, known):
         assert client.get(place, offset=1) == LONG[1:]
 
 
+@pytest.mark.both_services
 @pytest.mark.parametrize("known", [False, True], ids=["by name", "by row"])
 def test_get_of_an_object_without_bytes(client, bucket, known):
     bucket.put("empty")
@@ -91,6 +92,7 @@ def test_get_of_an_object_without_bytes(client, bucket, known):
     assert client.get(place, length=10) == b""
 
 
+@pytest.mark.both_services
 def test_get_of_no_bytes_asks_whether_it_is_there(client, bucket, url):
     assert client.get(url, length=0) == b""
     with pytest.raises(dataflux.NotFoundError):
@@ -203,6 +205,7 @@ def test_read_into_a_part_leaves_the_rest(client, url):
     assert memory == b"\xff" * 10 + TEXT[100:110] + b"\xff" * 10
 
 
+@pytest.mark.both_services
 def test_read_into_lends_the_memory_only_while_it_reads(client, url, bucket):
     memory = bytearray(100)
     client.read_into(url, memory)
@@ -222,6 +225,7 @@ def test_read_into_more_than_the_object_has_is_out_of_range(client, url, size):
     assert why.value.status == "out_of_range"
 
 
+@pytest.mark.both_services
 def test_read_into_no_room_asks_whether_it_is_there(client, bucket, url):
     assert client.read_into(url, bytearray()) == 0
     with pytest.raises(dataflux.NotFoundError):
@@ -267,6 +271,7 @@ def test_get_ranges_into_memory_of_the_callers(client, url):
     memory[0].append(1)  # it is lent no more
 
 
+@pytest.mark.both_services
 def test_get_ranges_of_nothing(client, bucket, url):
     assert client.get_ranges(url, []) == []
     bucket.put("empty")
@@ -285,6 +290,7 @@ def test_get_ranges_behind_the_end_are_out_of_range(client, url, ranges):
     assert why.value.status == "out_of_range"
 
 
+@pytest.mark.both_services
 def test_get_ranges_of_an_object_that_is_not_there(client, bucket):
     with pytest.raises(dataflux.NotFoundError):
         client.get_ranges(bucket("none"), [(0, 1)])
@@ -351,6 +357,7 @@ def test_a_closed_client_says_so(emulator, call):
         CALLS[call](client, "gs://bucket/x")
 
 
+@pytest.mark.both_services
 @pytest.mark.parametrize("call", CALLS)
 def test_what_is_not_there_is_a_file_not_found(client, bucket, call):
     with pytest.raises(FileNotFoundError) as why:
@@ -358,6 +365,7 @@ def test_what_is_not_there_is_a_file_not_found(client, bucket, call):
     assert why.value.filename == bucket("none")
 
 
+@pytest.mark.both_services
 def test_a_reply_that_does_not_begin_is_given_up_in_time(emulator, bucket):
     bucket.put("x", b"12345")
     emulator.faults({"action": "stall", "where": "before_reply"})

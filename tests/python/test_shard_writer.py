@@ -44,6 +44,7 @@ def as_bytes(read):
     return {name: value if isinstance(value, str) else bytes(value) for name, value in read.items()}
 
 
+@pytest.mark.both_services
 def test_shards_are_those_of_tarfile(client, bucket):
     samples = [sample(i) for i in range(25)]
     with client.shard_writer(bucket("t/%03d.tar"), count=10) as writer:
@@ -63,6 +64,7 @@ def test_shards_are_those_of_tarfile(client, bucket):
     assert pickle.loads(pickle.dumps(made)) == made
 
 
+@pytest.mark.both_services
 def test_samples_are_read_back(client, bucket, tmp_path):
     samples = [sample(i, 50_000 if i % 7 == 0 else 10) for i in range(60)]
     samples += [{"__key__": "n" * 300, "bin": b""}, {"__key__": "\udce9/x", "a.b.c": memoryview(b"1")},
@@ -83,6 +85,7 @@ def test_samples_are_read_back(client, bucket, tmp_path):
     assert all(shard.size <= 200_000 for shard in index.shards)
 
 
+@pytest.mark.both_services
 def test_what_is_no_sample_is_refused_and_the_writer_goes_on(client, bucket):
     with client.shard_writer(bucket("%03d.tar"), count=10) as writer:
         writer.write({"__key__": "a", "x": b"1"})
@@ -101,6 +104,7 @@ def test_what_is_no_sample_is_refused_and_the_writer_goes_on(client, bucket):
     assert bucket.get("000.tar") == expected([{"__key__": "a", "x": b"1"}, {"__key__": "b", "x": b"2"}])
 
 
+@pytest.mark.both_services
 def test_bad_arguments(client, bucket):
     for how in ({}, {"count": 0}, {"count": 1, "rank": 2, "ranks": 2}):
         with pytest.raises(dataflux.InvalidArgumentError):
@@ -116,6 +120,7 @@ def test_bad_arguments(client, bucket):
     assert not bucket.names()
 
 
+@pytest.mark.both_services
 def test_a_shard_that_is_there_stays(client, bucket):
     bucket.put("001.tar", b"other")
     with pytest.raises(dataflux.PreconditionError, match="is there already") as caught:
@@ -126,6 +131,7 @@ def test_a_shard_that_is_there_stays(client, bucket):
     assert bucket.names() == ["000.tar", "000.tar.dfx", "001.tar"] and bucket.get("001.tar") == b"other"
 
 
+@pytest.mark.both_services
 def test_an_exception_discards_the_open_shard(client, bucket):
     with pytest.raises(ZeroDivisionError):
         with client.shard_writer(bucket("%03d.tar"), count=2) as writer:
@@ -138,6 +144,7 @@ def test_an_exception_discards_the_open_shard(client, bucket):
     writer.abort()
 
 
+@pytest.mark.both_services
 def test_one_that_is_let_go_of_is_discarded_with_a_warning(client, bucket):
     writer = client.shard_writer(bucket("%03d.tar"), count=2)
     writer.write(sample(1))
@@ -149,6 +156,7 @@ def test_one_that_is_let_go_of_is_discarded_with_a_warning(client, bucket):
             pickle.dumps(writer)
 
 
+@pytest.mark.both_services
 def test_resumed_it_goes_on_behind_what_is_there(client, bucket):
     with pytest.raises(ZeroDivisionError):
         with client.shard_writer(bucket("%03d.tar"), count=4) as writer:
@@ -165,6 +173,7 @@ def test_resumed_it_goes_on_behind_what_is_there(client, bucket):
     assert bucket.get("002.tar") == expected([sample(8), sample(9)])
 
 
+@pytest.mark.both_services
 def test_after_an_interrupt_it_can_only_be_aborted(client, bucket, monkeypatch):
     with pytest.raises(dataflux.PreconditionError, match="interrupted"):
         with client.shard_writer(bucket("%03d.tar"), count=2) as writer:
@@ -203,6 +212,7 @@ def test_tasks_write_as_threads_do(run, emulator, bucket):  # noqa: F811
     assert not [name for name in bucket.names() if name.startswith("u/")]
 
 
+@pytest.mark.both_services
 def test_another_thread_is_refused_and_a_fork_too(client, bucket):
     with client.shard_writer(bucket("%03d.tar"), count=2) as writer:
         writer.write(sample(1))
@@ -219,6 +229,7 @@ def test_another_thread_is_refused_and_a_fork_too(client, bucket):
     assert bucket.get("000.tar") == expected([sample(1)])
 
 
+@pytest.mark.both_services
 def test_a_fault_of_the_service_leaves_nothing_torn(client, emulator, bucket):
     # The third insert is the entry of the second shard.
     emulator.faults({"verb": "objects.insert", "from": 3, "action": "refuse", "status": 403})
@@ -295,6 +306,7 @@ def test_killed_it_leaves_whole_shards_and_resumed_the_same(emulator, bucket, tm
         assert objects() == unbroken
 
 
+@pytest.mark.both_services
 def test_no_warning_at_the_end_of_a_finished_one(client, bucket):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -181,6 +181,7 @@ def test_an_index_has_its_shards_and_where_samples_lie(client, filled, index):
         index.shards[4]
 
 
+@pytest.mark.both_services
 def test_samples_are_found_by_key(client, bucket, index, filled, tmp_path):
     for number in (0, 1, COUNT - 1):
         assert index.find(filled.expected[number]["__key__"]) == [number]
@@ -193,6 +194,7 @@ def test_samples_are_found_by_key(client, bucket, index, filled, tmp_path):
     assert dataflux.ShardIndex.open(tmp_path / "same").find("b") == [1, 3, 5]
 
 
+@pytest.mark.both_services
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_samples_are_those_that_tarfile_reads(client, bucket, tmp_path, form):
     members = [(f"d/{i}.{field}", os.urandom(i)) for i in range(40) for field in ("a", "b.c", "cls")]
@@ -236,6 +238,7 @@ def test_samples_are_views_that_keep_their_memory(client, filled, index):
     assert bytes(kept) == filled.expected[77]["seg.json"]
 
 
+@pytest.mark.both_services
 def test_names_that_are_no_utf_8(client, bucket, tmp_path):
     content = shard([("caf\udce9.jpg", b"1")], tarfile.GNU_FORMAT)
     bucket.put("a.tar", content)
@@ -245,6 +248,7 @@ def test_names_that_are_no_utf_8(client, bucket, tmp_path):
     assert index.find("caf\udce9") == [0]
 
 
+@pytest.mark.both_services
 def test_a_sample_of_many_fields(client, bucket, tmp_path):
     members = [("k" * 90 + f".{i:03}", b"%d" % i) for i in range(200)]
     bucket.put("a.tar", shard(members))
@@ -255,6 +259,7 @@ def test_a_sample_of_many_fields(client, bucket, tmp_path):
     assert len(index.sample(0).fields) == 200
 
 
+@pytest.mark.both_services
 def test_rules(client, bucket, tmp_path):
     path = tmp_path / "index"
     plain = shard([("./a.JPG", b"1"), ("./a.jpg", b"2")])

@@ -66,6 +66,7 @@ def test_a_file_goes_up_and_comes_down(client, bucket, tmp_path, form):
     assert read(tmp_path / "down ä") == content
 
 
+@pytest.mark.both_services
 def test_an_empty_file(client, bucket, tmp_path):
     write(tmp_path / "up")
     assert client.upload(tmp_path / "up", bucket("a")).object.size == 0
@@ -73,6 +74,7 @@ def test_an_empty_file(client, bucket, tmp_path):
     assert read(tmp_path / "down") == b""
 
 
+@pytest.mark.both_services
 def test_a_path_that_is_no_utf8(client, bucket, tmp_path):
     path = os.fsencode(tmp_path) + b"/\xff\xfe"
     write(path, b"1")
@@ -96,6 +98,7 @@ def test_a_range_and_a_generation(client, bucket, emulator, tmp_path):
     assert caught.value.status == "out_of_range" and read(tmp_path / "a") == b"789"
 
 
+@pytest.mark.both_services
 def test_an_upload_replaces_what_it_names_only(client, bucket, tmp_path):
     write(tmp_path / "a", b"new")
     first = client.upload(tmp_path / "a", bucket("a"), if_generation_match=0).object
@@ -106,6 +109,7 @@ def test_an_upload_replaces_what_it_names_only(client, bucket, tmp_path):
     client.upload(tmp_path / "a", bucket("a"), if_generation_match=first.generation)
 
 
+@pytest.mark.both_services
 def test_files_that_are_not_there(client, bucket, tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         client.upload(tmp_path / "none", bucket("a"))
@@ -117,6 +121,7 @@ def test_files_that_are_not_there(client, bucket, tmp_path):
     assert caught.value.object == "none" and os.listdir(tmp_path) == []
 
 
+@pytest.mark.both_services
 def test_refusals_and_repeats_of_a_file(client, bucket, emulator, tmp_path):
     write(tmp_path / "a", b"1")
     bucket.put("a", b"2")
@@ -147,6 +152,7 @@ def test_a_download_goes_on_where_it_failed(emulator, bucket, tmp_path):
     assert os.listdir(tmp_path) == ["a"] and read(tmp_path / "a") == content
 
 
+@pytest.mark.both_services
 def test_an_upload_goes_on_where_it_failed(emulator, bucket, tmp_path):
     content = os.urandom(80 * MIB)
     write(tmp_path / "a", content)
@@ -177,6 +183,7 @@ def test_progress_of_a_file(client, bucket, tmp_path):
     assert [call["done"] for call in told.calls] == sorted(call["done"] for call in told.calls)
 
 
+@pytest.mark.both_services
 def test_what_a_progress_callable_raises_reaches_the_caller(client, bucket, tmp_path):
     write(tmp_path / "a", b"1")
 
@@ -189,6 +196,7 @@ def test_what_a_progress_callable_raises_reaches_the_caller(client, bucket, tmp_
 
 # Folders
 
+@pytest.mark.both_services
 def test_a_folder_goes_up_and_comes_down(client, bucket, folder, tmp_path):
     up = client.upload_folder(folder, bucket("p"))
     assert (up.found, up.copied, up.bytes, up.failed, up.failures) == (3, 3, 8, 0, ())
@@ -202,6 +210,7 @@ def test_a_folder_goes_up_and_comes_down(client, bucket, folder, tmp_path):
     assert repr(down).startswith("dataflux.CopiedFolder(found=3, copied=3, ")
 
 
+@pytest.mark.both_services
 def test_a_whole_bucket_is_a_folder(client, bucket, folder, tmp_path):
     client.upload_folder(folder, bucket())
     assert sorted(bucket.names()) == ["a", "sub/empty", "sub/ä b"]
@@ -216,6 +225,7 @@ def test_what_is_there_is_left_out(client, bucket, folder):
     assert bucket.get("p/a") == b"54321"
 
 
+@pytest.mark.both_services
 def test_a_folder_over_what_is_there_with_requests_that_are_refused(client, emulator, bucket, tmp_path):
     """What a second attempt meets is another's as surely as what the first one meets."""
     for number in range(40):
@@ -226,6 +236,7 @@ def test_a_folder_over_what_is_there_with_requests_that_are_refused(client, emul
     assert all(bucket.get(f"p/{number}") == b"new %d" % number for number in range(40))
 
 
+@pytest.mark.both_services
 def test_a_dry_run_changes_nothing(client, bucket, folder, tmp_path):
     assert client.upload_folder(folder, bucket("p"), dry_run=True).copied == 3
     assert bucket.names() == []
@@ -236,6 +247,7 @@ def test_a_dry_run_changes_nothing(client, bucket, folder, tmp_path):
     assert bucket.names() == ["p/a"]
 
 
+@pytest.mark.both_services
 def test_what_is_extra_is_removed_where_that_is_asked_for(client, bucket, folder, tmp_path):
     bucket.put("p/old", b"1")
     bucket.put("q/other", b"1")
@@ -248,6 +260,7 @@ def test_what_is_extra_is_removed_where_that_is_asked_for(client, bucket, folder
     assert below(tmp_path / "there") == below(folder)
 
 
+@pytest.mark.both_services
 def test_nothing_is_removed_where_the_source_is_empty(client, bucket, tmp_path):
     (tmp_path / "empty").mkdir()
     bucket.put("p/old", b"1")
@@ -256,6 +269,7 @@ def test_nothing_is_removed_where_the_source_is_empty(client, bucket, tmp_path):
     assert bucket.names() == ["p/old"]
 
 
+@pytest.mark.both_services
 def test_one_that_fails_does_not_keep_the_others(client, bucket, folder):
     (folder / "broken").symlink_to("nowhere")
     with open(os.fsencode(folder) + b"/\xff", "wb"):
@@ -278,6 +292,7 @@ def test_one_that_fails_does_not_keep_the_others(client, bucket, folder):
     assert {each.path for each in again.report.failures} == {first.path, name.path}
 
 
+@pytest.mark.both_services
 def test_failures_are_returned_where_that_is_asked_for(client, bucket, tmp_path):
     bucket.put("p/../up", b"1")
     bucket.put("p/a", b"1")
@@ -287,6 +302,7 @@ def test_failures_are_returned_where_that_is_asked_for(client, bucket, tmp_path)
     assert not (tmp_path / "up").exists()
 
 
+@pytest.mark.both_services
 def test_as_many_failures_are_named_as_are_asked_for(client, bucket, emulator):
     for i in range(7):
         bucket.put(f"p/{i}")
@@ -315,6 +331,7 @@ def test_a_folder_goes_on_where_it_failed(client, bucket, folder, emulator):
     assert (up.copied, up.already_there, up.failed) == (2, 1, 0)
 
 
+@pytest.mark.both_services
 def test_progress_of_folders(client, bucket, folder, tmp_path):
     for call in (lambda told: client.upload_folder(folder, bucket("p"), progress=told),
                  lambda told: client.download_folder(bucket("p"), tmp_path / "b", progress=told)):
@@ -353,6 +370,7 @@ def test_an_asynchronous_client_has_the_same_verbs(emulator, bucket, folder, tmp
 
 # Removal
 
+@pytest.mark.both_services
 def test_all_below_a_prefix_is_removed(client, bucket):
     for name in ("tmp/a", "tmp/b", "tmpfoo", "other"):
         bucket.put(name, b"12")
@@ -363,6 +381,7 @@ def test_all_below_a_prefix_is_removed(client, bucket):
     assert client.remove_prefix(bucket("tmp")).objects == 0
 
 
+@pytest.mark.both_services
 def test_a_whole_bucket_is_not_removed_by_an_empty_variable(client, bucket, emulator):
     bucket.put("a")
     before = emulator.answered()
@@ -373,6 +392,7 @@ def test_a_whole_bucket_is_not_removed_by_an_empty_variable(client, bucket, emul
     assert client.remove_prefix(bucket(), whole_bucket=True).objects == 1
 
 
+@pytest.mark.both_services
 def test_what_is_young_stays(client, bucket):
     bucket.put("p/a")
     gone = client.remove_prefix(bucket("p/"), older_than=3600)

@@ -1,4 +1,4 @@
-"""Feeds training jobs from Google Cloud Storage, and saves their checkpoints there.
+"""Feeds training jobs from Google Cloud Storage and S3, and saves their checkpoints there.
 
     most programs need                      when you need more
     ------------------                      ------------------
@@ -14,10 +14,11 @@
     Sampler           the order of an epoch   Mixer: several sources by weights
     Error             what failed, and why  NotFoundError and other kinds; metrics, prometheus
 
-The functions are those of a default client: dataflux.get(url) is dataflux.client().get(url).
+The functions are those of a default client, of the service that the URL is of: dataflux.get(url) is
+dataflux.client().get(url), and of s3:// dataflux.client("s3").get(url).
 help(dataflux.Client) has every option. dataflux.torch has datasets and checkpoints for PyTorch,
 dataflux.dcp and dataflux.lightning those of torch.distributed.checkpoint and Lightning,
-dataflux.fsspec a filesystem for gs:// URLs, dataflux.webdataset the names of the package webdataset.
+dataflux.fsspec a filesystem for gs:// and s3:// URLs, dataflux.webdataset the names of the package webdataset.
 """
 
 from __future__ import annotations
@@ -111,9 +112,10 @@ def __getattr__(name: str) -> object:
         globals()[name] = value
         return value
     if name in _VERBS:
-        from ._client import client
+        from ._client import chosen
 
-        return getattr(client(), name)
+        globals()[name] = value = chosen(name)
+        return value
     raise AttributeError(f"module 'dataflux' has no attribute {name!r}")
 
 

@@ -13,7 +13,6 @@ from ._errors import UnauthenticatedError
 from ._verbs_list import ListStream, list_options
 from ._loops import current
 from ._manifest import opening_manifest
-from ._place import prefix_place
 from ._sets import opening_latest, with_warning
 
 TYPE_CHECKING = False
@@ -154,7 +153,7 @@ class AsyncClient(Core, AsyncFileVerbs, Verbs):
         """
         from ._verbs_list import AsyncListStream
 
-        place = prefix_place(url)
+        place = self._prefix_place(url)
         return AsyncListStream(ListStream(self, list_options(place, locals()),
                                           *(part.decode() for part in place)))
 

@@ -751,7 +751,7 @@ class AsyncFileVerbs:
         return AsyncFileWriter(writer, known)
 
     async def _refuse_existing(self, url, how):
-        only_new(url, how)
+        only_new(self, url, how)
         try:
             there = await self.stat(url, timeout=how.get("timeout"))
         except UNSEEN:

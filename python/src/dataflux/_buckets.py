@@ -6,7 +6,7 @@ from ._attributes import _text, nanoseconds_since_1970
 from ._calls import Call, calling, json_of
 from ._library import addressof, byref, struct
 from ._object import time_of
-from ._place import nanoseconds, prefix_place
+from ._place import bucket_url, named, nanoseconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Bucket:
     @property
     def url(self) -> str:
         """gs://name"""
-        return f"gs://{self.name}"
+        return bucket_url(self.name)
 
     @property
     def project_number(self) -> int | None:
@@ -135,12 +135,17 @@ class Bucket:
         return Bucket, (self._known,)
 
 
-def _options(url, timeout):
-    bucket, name = prefix_place(url)
+def _options(client, url, timeout):
+    bucket, name = client._prefix_place(url)
     if name:
-        raise ValueError(f"url: {url!r} names something in a bucket: gs://{bucket.decode()} is "
+        raise ValueError(f"url: {url!r} names something in a bucket: {bucket_url(bucket.decode())} is "
                          "the bucket")
     return struct("bucket_options", bucket=bucket, timeout_ns=nanoseconds(timeout))
+
+
+def _known_of(known, scheme):
+    known["name"] = named(known["name"], scheme)
+    return known
 
 
 def _optional(value, argument):
@@ -188,9 +193,9 @@ class BucketVerbs:
 
         Raises: NotFoundError; PermissionDeniedError.
         """
-        options = _options(url, timeout)
+        options = _options(self, url, timeout)
         return self._run(Call(calling("bucket", byref(options)),
-                              lambda operation, record: Bucket(json_of(operation))))
+                              lambda operation, record: Bucket(_known_of(json_of(operation), self._scheme))))
 
     def buckets(self, project: str | None = None, prefix: str | None = None, *,
                 timeout: float | None = None) -> List[Bucket]:
@@ -220,7 +225,7 @@ class BucketVerbs:
 
         Raises: NotFoundError; InvalidArgumentError for one that there is not.
         """
-        options = _options(url, timeout)
+        options = _options(self, url, timeout)
         asked = _names(names)
         return self._run(Call(
             calling("test_permissions", byref(options), byref(asked), len(asked)),
@@ -253,7 +258,7 @@ class BucketVerbs:
         Raises: InvalidArgumentError for a bucket without a soft delete policy; NotFoundError;
             PermissionDeniedError.
         """
-        bucket = _options(url, timeout)
+        bucket = _options(self, url, timeout)
         options = struct("bulk_restore_options", bucket=bucket.bucket,
                          timeout_ns=bucket.timeout_ns, overwrite=bool(overwrite))
         for name, time in (("deleted_after", deleted_after), ("deleted_before", deleted_before),

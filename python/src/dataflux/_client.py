@@ -19,7 +19,7 @@ from ._verbs_list import ListVerbs
 from ._manifest import ManifestVerbs
 from ._metrics import MetricsVerbs
 from ._verbs_objects import ObjectVerbs
-from ._place import count_of, flag_of, nanoseconds
+from ._place import count_of, flag_of, nanoseconds, one_of, scheme_of_place
 from ._verbs_reads import ReadVerbs
 from ._sets import SetVerbs
 from ._shard_writer import ShardWriterVerbs
@@ -29,6 +29,8 @@ from ._wait import Blocking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from ._credentials import Credentials
 
 _clients = WeakSet()
@@ -37,11 +39,19 @@ _clients = WeakSet()
 class Options:
     """What a client was made with: plain values, which a pickle or a forked child makes it of again."""
 
-    _texts = ("endpoint", "credentials_file", "user_project", "quota_project", "user_agent", "ca_file")
+    _texts = ("endpoint", "credentials_file", "user_project", "quota_project", "user_agent", "ca_file", "region",
+              "access_key_id", "secret_access_key", "session_token")
     _counts = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency",
                "memory_cap", "upload_memory", "slice")
     _short = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency")
-    _flags = ("emulator", "anonymous", "tokens_to_emulator")
+    _flags = ("emulator", "anonymous", "tokens_to_emulator", "requester_pays", "conditional_writes")
+    _names = {"service": ("gcs", "s3"), "addressing": ("automatic", "virtual_hosted", "path"),
+              "upload_checksum": ("full_object", "composite", "none")}
+    _of_s3 = ("region", "addressing", "access_key_id", "secret_access_key", "session_token", "requester_pays",
+              "conditional_writes", "upload_checksum")
+    _of_gcs = ("emulator", "credentials", "credentials_file", "user_project", "quota_project", "tokens_to_emulator",
+               "token_limit")
+    _secret = ("secret_access_key", "session_token")
     _times = ("connect_timeout", "first_byte_timeout", "stall_timeout", "token_limit")
 
     def __init__(self, given):
@@ -60,6 +70,9 @@ class Options:
             flag_of(given[name], name)
         for name in self._times:
             nanoseconds(given[name], name)
+        for name, names in self._names.items():
+            one_of(given[name], name, names)
+        self._check_service(given)
         self.source = None
         if given["credentials"] is not None:
             from ._credentials import source_of
@@ -71,13 +84,38 @@ class Options:
             raise ValueError(f"{ways[0]}: it does not go with {ways[1]}, for each says who asks")
         self.given = given
 
+    def _check_service(self, given):
+        service = given["service"]
+        for name in self._of_gcs if service == "s3" else self._of_s3:
+            if given[name] not in (None, False, "automatic", "full_object"):
+                raise ValueError(f"{name}: it is of {'S3' if service == 'gcs' else 'Google Cloud Storage'}, and the "
+                                 f"client is of service={service!r}")
+        if (given["access_key_id"] is None) != (given["secret_access_key"] is None):
+            raise ValueError("access_key_id: it goes with secret_access_key, and neither stands alone")
+        if given["session_token"] is not None and given["access_key_id"] is None:
+            raise ValueError("session_token: it goes with access_key_id and secret_access_key")
+        if given["anonymous"] and given["access_key_id"] is not None:
+            raise ValueError("anonymous: it does not go with access_key_id, for each says who asks")
+
+    @property
+    def scheme(self):
+        """What the URLs of its objects begin with."""
+        return "s3" if self.given["service"] == "s3" else "gs"
+
+    def carry_secret(self):
+        """A pickle would have one."""
+        return getattr(self.source, "secret", False) or any(self.given[name] for name in self._secret)
+
     def struct(self):
         given = self.given
         made = struct("client_options", **{name: given[name] for name in self._texts + self._counts})
         for name in self._times:
             setattr(made, name + "_ns", nanoseconds(given[name], name))
         made.emulator = bool(given["emulator"])
-        made.tokens_to_emulator = bool(given["tokens_to_emulator"])
+        for name in ("tokens_to_emulator", "requester_pays", "conditional_writes"):
+            setattr(made, name, bool(given[name]))
+        for name, names in self._names.items():
+            setattr(made, name, names.index(given[name]))
         made.event_capacity = _events.CAPACITY
         if given["anonymous"] or getattr(self.source, "anonymous", False):
             made.credentials = _abi.CREDENTIALS_ANONYMOUS
@@ -104,16 +142,21 @@ class Options:
 
 
 class Core:
-    """A client of Google Cloud Storage. One is enough for a process; any number of threads use it.
+    """A client of Google Cloud Storage, or of S3. One is enough for a process and service; any number of threads
+    use it.
 
     It is a context manager, and closes what is under way at the end of the outermost `with`. A forked child has a client of
     its own, made of the same options when it is first used. A pickle carries the options.
 
     Arguments, all by name:
+        service: "gcs", Google Cloud Storage; or "s3", Amazon S3 and what speaks like it. It takes URLs
+            of that service alone.
         endpoint: "https://host[:port]"; by default the service, or the emulator that the
-            environment's STORAGE_EMULATOR_HOST names.
+            environment's STORAGE_EMULATOR_HOST names. Of S3 the environment's AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL
+            are looked at, and http:// will do.
         emulator: `endpoint` is an emulator: plain HTTP is fine, and no credentials are sent.
-        anonymous: no credentials, for public buckets. By default Application Default Credentials.
+        anonymous: no credentials, for public buckets. By default Application Default Credentials; of S3 what
+            AWS's own tools would find.
         credentials: an access token; or a callable, on any thread, that gives one, or (token,
             expiry) with a datetime or seconds since 1970; or credentials of google.auth. They are
             asked on a thread of their own, never twice at once: when the client is first used,
@@ -143,6 +186,17 @@ class Core:
         tokens_to_emulator: an emulator gets the tokens of `credentials` or `credentials_file`, too: for
             tests of what is done with tokens. Over plain HTTP only at a loopback address: else InvalidArgumentError
             when the client is first used.
+        region: of S3; None = AWS_REGION, AWS_DEFAULT_REGION, that of a profile, "us-east-1". A bucket elsewhere
+            is found by itself.
+        access_key_id, secret_access_key, session_token: of S3, in place of those that would be found. They
+            are never shown, nor pickled.
+        addressing: of S3: "virtual_hosted" (BUCKET.HOST), "path" (HOST/BUCKET), or "automatic": the first on
+            AWS, the other elsewhere.
+        requester_pays: of S3: this account pays at buckets whose requester pays.
+        conditional_writes: the server at `endpoint` keeps the conditions of writes (If-None-Match, If-Match), as AWS
+            does. Without it none is sent to a server of others, and what needs one fails.
+        upload_checksum: what the server compares of uploads in parts: "full_object" (AWS, and most others),
+            "composite" (Cloudflare's R2) or "none".
 
     Raises: TypeError and ValueError for a bad argument at once. Credentials are looked for when the
     client is first used; UnauthenticatedError then, where they give no token.
@@ -160,10 +214,16 @@ class Core:
                  slice: int = 0, connect_timeout: float | None = None,
                  stall_timeout: float | None = None, token_limit: float | None = None,
                  first_byte_timeout: float | None = None,
-                 tokens_to_emulator: bool = False) -> None:
+                 tokens_to_emulator: bool = False, service: Literal["gcs", "s3"] = "gcs",
+                 region: str | None = None, access_key_id: str | None = None,
+                 secret_access_key: str | None = None, session_token: str | None = None,
+                 addressing: Literal["automatic", "virtual_hosted", "path"] = "automatic",
+                 requester_pays: bool = False, conditional_writes: bool = False,
+                 upload_checksum: Literal["full_object", "composite", "none"] = "full_object") -> None:
         given = dict(locals())
         del given["self"]
         self._options = Options(given)
+        self._scheme = self._options.scheme
         self._entered = 0
         self._begin()
 
@@ -255,15 +315,17 @@ class Core:
             feed.end()
 
     def __reduce__(self):
-        if getattr(self._options.source, "secret", False):
-            raise TypeError("credentials: a client with a token or an object that has one cannot be "
+        if self._options.carry_secret():
+            raise TypeError("credentials: a client with a token, a key or an object that has one cannot be "
                             "pickled, so that no secret travels: give a callable, which is pickled "
-                            "by its name, or Application Default Credentials")
+                            "by its name, or Application Default Credentials; of S3 what AWS's tools find")
         return _again, (type(self), self._options.given)
 
     def __repr__(self):
-        given = ", ".join(f"{name}={'...' if name == 'credentials' else repr(value)}"
-                          for name, value in self._options.given.items() if value)
+        hidden = ("credentials", *Options._secret)
+        given = ", ".join(f"{name}={'...' if name in hidden else repr(value)}"
+                          for name, value in self._options.given.items()
+                          if value and value not in ("gcs", "automatic", "full_object"))
         return f"dataflux.{type(self).__name__}({given})"
 
 
@@ -376,7 +438,7 @@ def _register():
 
 
 _register()
-_default = None
+_defaults = {}
 _default_lock = _thread.RLock()
 
 
@@ -387,10 +449,35 @@ def given_client(client: Client | None) -> Client | None:
     return client
 
 
-def client() -> Client:
-    """The client of the module's functions: one for the process, with default options."""
-    global _default
+def client(service: Literal["gcs", "s3"] = "gcs") -> Client:
+    """The client of the module's functions: one for the process and service, with default options."""
     with _default_lock:
-        if _default is None or _default._closed:
-            _default = Client()
-        return _default
+        known = _defaults.get(service)
+        if known is None or known._closed:
+            known = _defaults[service] = Client(service=service)
+        return known
+
+
+def service_of(*places: object) -> Literal["gcs", "s3"]:
+    """Of the first place that tells one; "gcs" where none does."""
+    return "s3" if next(filter(None, map(scheme_of_place, places)), "") == "s3" else "gcs"
+
+
+def client_for(*places: object) -> Client:
+    """The module's client of the service that places are of."""
+    return client(service_of(*places))
+
+
+def chosen(name):
+    """A method of the module's client of the service that the arguments are of."""
+    from functools import update_wrapper
+    from types import MethodType
+
+    def verb(*arguments, **how):
+        return getattr(client_for(*arguments, *how.values()), name)(*arguments, **how)
+
+    method = getattr(Client, name)
+    update_wrapper(verb, method)
+    verb.__module__, verb.__qualname__ = "dataflux", name
+    verb.__wrapped__ = MethodType(method, Client)  # its signature is without the client
+    return verb

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from ._calls import checked
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, byref, kind_of, library
-from ._place import url_of
+from ._place import bucket_url, url_of
 
 ListingHandle = handle("listing")
 _bytes_of = {}
@@ -123,7 +123,7 @@ class Table:
     def __init__(self, handle, bucket, prefix=""):
         self.handle = handle
         self.bucket = bucket
-        self.url = url_of(bucket, prefix) if prefix else f"gs://{bucket}"  # of what was listed
+        self.url = url_of(bucket, prefix) if prefix else bucket_url(bucket)  # of what was listed
         self.size = library.listing_size(handle)
         self._chunks = None
         self._json = None

@@ -88,25 +88,29 @@ class Emulator:
         """A new client of it; options as those of Client. Close it, or use it by `with`."""
         from ._client import Client
 
-        self._check_service()
-        return Client(endpoint=self.endpoint, emulator=True, **options)
+        return Client(**{**self._options_of(), **options})
 
     def async_client(self, **options: Any) -> AsyncClient:
         """A new client of it for programs with an event loop; options as those of AsyncClient. Close
         it, or use it by `async with`."""
         from ._aio import AsyncClient
 
-        self._check_service()
-        return AsyncClient(endpoint=self.endpoint, emulator=True, **options)
+        return AsyncClient(**{**self._options_of(), **options})
 
     @property
     def environment(self) -> dict[str, str]:
         """What leads other programs to it: variables for their environment."""
         return dict(self._environment)
 
-    def _check_service(self):
-        if self._service != "gcs":
+    def _options_of(self):
+        if self._service == "gcs":
+            return {"endpoint": self.endpoint, "emulator": True}
+        if self._service != "s3":
             raise ValueError(f"it speaks {self._service}: give its `environment` to a client of that")
+        return {"service": "s3", "endpoint": self.endpoint, "conditional_writes": True,
+                "region": self._environment["AWS_REGION"],
+                "access_key_id": self._environment["AWS_ACCESS_KEY_ID"],
+                "secret_access_key": self._environment["AWS_SECRET_ACCESS_KEY"]}
 
     def add_bucket(self, name: str, **settings: bool | str) -> None:
         """Makes a bucket, or changes the settings of one: readOnly, noDelete, requesterPays,

@@ -6,6 +6,8 @@ from __future__ import annotations
 import errno as _errno
 import sys
 
+from ._place import BucketInS3, named, url_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -74,8 +76,8 @@ class Error(Exception):
 
     @property
     def url(self) -> str:
-        """Of what it is: "gs://bucket/object", or ""."""
-        return f"gs://{self.bucket}/{self.object}" if self.bucket else ""
+        """Of what it is: "gs://bucket/object", "s3://bucket/object", or ""."""
+        return url_of(self.bucket, self.object) if self.bucket else ""
 
     def __str__(self) -> str:
         # A program's own kind may never have called __init__ of this one.
@@ -126,7 +128,7 @@ def _plain(kind):
 
 def _carried(kind):
     return _Carried, (_plain(kind), {name: value for name, value in kind._of.items()
-                                     if name != "_text" and type(value) in (str, int, float, bool)})
+                                     if name != "_text" and type(value) in (str, int, float, bool, BucketInS3)})
 
 
 class _Carried:
@@ -254,6 +256,7 @@ def taken(error):
         fields[name] = getattr(library, function)(error).decode("utf-8", "replace")
     for name, function in _NUMBERS:
         fields[name] = getattr(library, function)(error)
+    fields["bucket"] = named(fields["bucket"], library.error_scheme(error).decode())
     fields["retryable"] = library.error_retryable(error) != 0
     fields["outcome_unknown"] = library.error_outcome_unknown(error) != 0
     fields["retry_after"] = library.error_retry_after_ns(error) / 1e9

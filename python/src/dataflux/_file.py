@@ -9,7 +9,7 @@ from ._attributes import ATTRIBUTES, attributes, taken
 from ._errors import AlreadyExistsError, NotFoundError, PermissionDeniedError
 from ._file_reader import READ_AHEAD, FileReader
 from ._file_writer import FileWriter
-from ._place import count_of, object_place
+from ._place import count_of
 from ._reader import Reader
 from ._text_file_writer import TextFileWriter
 from ._writer import Writer, abort_quietly, opening
@@ -76,9 +76,9 @@ def asked(mode, encoding, errors, newline, how):
     return known
 
 
-def only_new(url, how):
+def only_new(client, url, how):
     """The options of mode "x", all of which are checked."""
-    bucket, name, _ = object_place(url)
+    bucket, name, _ = client._object_place(url)
     opening(bucket, name, attributes(**how), how.get("if_generation_match"),
             how.get("size_hint", 0), how.get("part_size", 0), how.get("timeout"))
     if how.setdefault("if_generation_match", 0) != 0:
@@ -207,7 +207,7 @@ class FileVerbs:
         return over
 
     def _refuse_existing(self, url, how):
-        only_new(url, how)
+        only_new(self, url, how)
         try:
             there = self.stat(url, timeout=how.get("timeout"))
         except UNSEEN:

@@ -120,7 +120,7 @@ class GetMany:
             self._listing = requests
             bucket, total = requests.bucket.encode() if len(requests) else None, len(requests)
         else:
-            self._feed = requests if isinstance(requests, RowFeed) else _requests_of(requests)
+            self._feed = requests if isinstance(requests, RowFeed) else _requests_of(requests, client)
             self._asked = self._feed.asked
             bucket = self._feed.bucket
             total = requests.total if isinstance(requests, RowFeed) else \
@@ -130,7 +130,7 @@ class GetMany:
         self._teller = _progress.of(progress, self._verb, self._unit, total)
         self._ended = bucket is None  # nothing is asked for
         if bucket is not None:
-            options.bucket = bucket
+            options.bucket = client._own_bucket(None, "requests", bucket)[0]
             self._begin(client, options, requests)
 
     def _begin(self, client, options, listing):
@@ -404,6 +404,7 @@ class AsyncGetMany(Batches):
 def _requests_of(requests):
     if isinstance(requests, Requests):
         return requests
+def _requests_of(requests, client):
     try:
         each = None if isinstance(requests, (str, bytes)) else iter(requests)
     except TypeError:
@@ -412,7 +413,7 @@ def _requests_of(requests):
         listed = ": client.list(url) gives the Listing of a prefix" if isinstance(requests, str) else ""
         raise TypeError("requests: a Listing, Rows or an iterable of places is needed, and not a "
                         f"{type(requests).__name__}{listed}")
-    return Requests(each)
+    return Requests(each, client)
 
 
 class GetManyVerbs:

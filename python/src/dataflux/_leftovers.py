@@ -6,7 +6,7 @@ from . import _abi
 from ._calls import Call, calling, json_of
 from ._library import byref, library, struct
 from ._object import time_of
-from ._place import nanoseconds, one_of, prefix_place
+from ._place import nanoseconds, one_of
 from ._reports import Leftover, Leftovers
 
 TYPE_CHECKING = False
@@ -35,8 +35,8 @@ def _kinds_of(kinds):
     return bits
 
 
-def _options(url, kinds, older_than, timeout):
-    bucket, prefix = prefix_place(url)
+def _options(client, url, kinds, older_than, timeout):
+    bucket, prefix = client._prefix_place(url)
     # To the library 0 is "no age given", and what is negative is "of any age".
     age = -1 if older_than == 0 and not isinstance(older_than, bool) else \
         nanoseconds(older_than, "older_than")
@@ -77,7 +77,7 @@ class LeftoverVerbs:
 
         Raises: NotFoundError where there is no such bucket; PermissionDeniedError.
         """
-        options = _options(url, kinds, older_than, timeout)
+        options = _options(self, url, kinds, older_than, timeout)
         return self._run(Call(calling("find_leftovers", byref(options)), _report))
 
     def remove_leftovers(self, url: Place, *, kinds: Iterable[str] | None = None,
@@ -91,5 +91,5 @@ class LeftoverVerbs:
         Arguments: as of find_leftovers().
         Raises: NotFoundError where there is no such bucket; PermissionDeniedError.
         """
-        options = _options(url, kinds, older_than, timeout)
+        options = _options(self, url, kinds, older_than, timeout)
         return self._run(Call(calling("remove_leftovers", byref(options)), _report))

@@ -12,7 +12,7 @@ from ._calls import checked
 from ._columns import Table, chosen
 from ._handles import ErrorHandle
 from ._library import Size, byref, library
-from ._place import _checked, count_of, place_of, url_of
+from ._place import _checked, bucket_url, count_of, place_of, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -490,7 +490,7 @@ class Rows(Sequence["Row"]):
         return self
 
     def __repr__(self) -> str:
-        return f"<dataflux.Rows of gs://{self.bucket}: {len(self)} of {len(self._listing)}>"
+        return f"<dataflux.Rows of {bucket_url(self.bucket)}: {len(self)} of {len(self._listing)}>"
 
     def __reduce__(self):
         return self._listing.__reduce__()
@@ -529,7 +529,7 @@ class RowFeed:
         self.ended = False
 
     def __repr__(self) -> str:
-        return f"<dataflux.RowFeed of gs://{self.bucket.decode()}: {self.pushed} rows so far>"
+        return f"<dataflux.RowFeed of {bucket_url(self.bucket.decode())}: {self.pushed} rows so far>"
 
     @property
     def _handle(self):

@@ -14,8 +14,8 @@ from ._forms import awaiting, blocking
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, byref, kind_of, library, struct
 from ._listing import Listing, Row
-from ._verbs_objects import _object
-from ._place import check_local, count_of, nanoseconds, object_place
+from ._verbs_objects import object_of
+from ._place import bucket_url, check_local, count_of, is_url, named, nanoseconds, object_place, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,15 +44,14 @@ def whole_listing(listing, argument):
     return listing._handle
 
 
-def _manifest_options(target, timeout):
+def _manifest_options(target, timeout, client=None):
     """dataflux_manifest_options: a str that is no URL, and what has a path, is a file."""
     limit = nanoseconds(timeout)
-    is_url = isinstance(target, str) and target.startswith(("gs://", "gcs://"))
-    if isinstance(target, (str, os.PathLike)) and not is_url:
+    if isinstance(target, (str, os.PathLike)) and not (isinstance(target, str) and is_url(target)):
         path = os.fspath(target)
         if not isinstance(path, str):
             raise TypeError(f"target: a path of str is needed, and not of {type(path).__name__}")
-        if path.startswith(("gs:/", "gcs:/")):
+        if path.startswith(("gs:/", "gcs:/", "s3:/")):
             raise TypeError(f"target: a {type(target).__name__} makes one slash of two, so it "
                             "cannot name an object: give a str or (bucket, name)")
         if not path or "\0" in path:
@@ -64,7 +63,7 @@ def _manifest_options(target, timeout):
         except UnicodeEncodeError:
             raise ValueError(f"target: {path!r} has what no name of a file can have") from None
         return struct("manifest_options", path=path, timeout_ns=limit), False
-    bucket, name, _ = object_place(target, "target")
+    bucket, name, _ = (object_place if client is None else client._object_place)(target, "target")
     return struct("manifest_options", bucket=bucket, object=name, timeout_ns=limit), True
 
 
@@ -166,7 +165,7 @@ class Changes:
         return bool(len(self.added) or len(self.removed) or len(self.changed))
 
     def __repr__(self) -> str:
-        return (f"<dataflux.Changes of gs://{self.listing.bucket}: {len(self.added)} added, "
+        return (f"<dataflux.Changes of {bucket_url(self.listing.bucket)}: {len(self.added)} added, "
                 f"{len(self.removed)} removed, {len(self.changed)} changed, "
                 f"{self.unchanged_count} unchanged>")
 
@@ -180,8 +179,8 @@ def compare(before: Listing, after: Listing) -> Changes:
     """
     first, second = whole_listing(before, "before"), whole_listing(after, "after")
     if before.bucket != after.bucket:
-        raise ValueError(f"after: a listing of gs://{before.bucket} is needed, like `before`, and "
-                         f"this is of gs://{after.bucket}")
+        raise ValueError(f"after: a listing of {bucket_url(before.bucket)} is needed, like `before`, and "
+                         f"this is of {bucket_url(after.bucket)}")
     made, error = ChangesHandle(), ErrorHandle()
     checked(library.listing_compare(first, second, byref(made), byref(error)), error)
     return Changes(made, before, after.bucket)
@@ -201,6 +200,8 @@ class SavedListing:
         text, error = Pointer(), ErrorHandle()
         checked(library.manifest_json(handle, byref(text), byref(error)), error)
         self._json = json.loads(ctypes.string_at(text.value))
+        # It is of the service of whoever has opened it.
+        self._json["bucket"] = named(self._json["bucket"], client._scheme)
 
     @property
     def bucket(self) -> str:
@@ -288,7 +289,7 @@ class SavedListing:
                    raw.generation, raw.crc32c if raw.has_crc32c else None)
 
     def __repr__(self) -> str:
-        return (f"<dataflux.{type(self).__name__} of gs://{self.bucket}/{self.prefix}: {len(self)} objects, "
+        return (f"<dataflux.{type(self).__name__} of {url_of(self.bucket, self.prefix)}: {len(self)} objects, "
                 f"listed {self._json['taken']}>")
 
     def __copy__(self):
@@ -329,7 +330,7 @@ class AsyncManifest(SavedListing):
 
 def opening_manifest(client, target, timeout, kind):
     """The call that opens one."""
-    options, _ = _manifest_options(target, timeout)
+    options, _ = _manifest_options(target, timeout, client)
     return Call(lambda handle, queue, tag, out, err:
                 library.manifest_open(handle, byref(options), queue, tag, out, err),
                 lambda operation, record: kind(client, _take_manifest(operation, record)))
@@ -355,11 +356,11 @@ class ManifestVerbs:
         something is missing; Error for what fails in the service or the file system.
         """
         whole = whole_listing(listing, "listing")
-        options, is_object = _manifest_options(target, timeout)
+        options, is_object = _manifest_options(target, timeout, self)
         return self._run(Call(
             lambda client, queue, tag, out, err:
                 library.manifest_save(client, byref(options), whole, queue, tag, out, err),
-            _object if is_object else None))
+            object_of(self._scheme) if is_object else None))
 
     def open_manifest(self, target: Target, *, timeout: float | None = None) -> Manifest:
         """Opens a manifest: maps a file, or reads an object into memory.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _abi
 from ._library import addressof, filled, struct
-from ._place import count_of, nanoseconds, place_of, url_of
+from ._place import count_of, named, nanoseconds, place_of, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,6 +174,13 @@ class Object:
 
     def __reduce__(self):
         return Object, (self._known,)
+
+
+def known_of(known, scheme):
+    """What is known of an object of that service, of JSON."""
+    if scheme != "gs":
+        known["bucket"] = named(known["bucket"], scheme)
+    return known
 
 
 FIELDS = {name: getattr(_abi, "FIELD_" + name.upper()) for name in (

@@ -1,4 +1,4 @@
-"""What names an object or a prefix: "gs://bucket/name", (bucket, name), or a listing's row."""
+"""What names an object or a prefix: "gs://bucket/name", "s3://bucket/name", (bucket, name), or a listing's row."""
 
 from __future__ import annotations
 
@@ -6,6 +6,88 @@ import os
 from operator import index
 
 _COROUTINE, _ASYNC_GENERATOR = 0x80, 0x200  # of co_flags; inspect costs milliseconds to import
+
+
+# What URLs begin with, and the service that each is of.
+SCHEMES = {"gs": "gs", "gcs": "gs", "s3": "s3"}
+_SERVICES = {"gs": "Google Cloud Storage", "s3": "S3"}
+
+
+class _InS3(bytes):
+    """The name of a bucket of S3, as the library takes it."""
+
+    __slots__ = ()
+    scheme = "s3"
+
+    def decode(self, *how):
+        return BucketInS3(bytes.decode(self, *how))
+
+
+class BucketInS3(str):
+    """The name of a bucket of S3: what has it knows whose it is. Other names are of Google Cloud Storage, or
+    of the service of whoever takes them."""
+
+    __slots__ = ()
+    scheme = "s3"
+
+    def encode(self, *how):
+        return _InS3(str.encode(self, *how))
+
+
+def scheme_of(bucket):
+    """"gs" or "s3", of a bucket as bytes or str."""
+    return getattr(bucket, "scheme", "gs")
+
+
+def named(bucket, scheme):
+    """The same name of a bucket of that service."""
+    if scheme != "s3" or scheme_of(bucket) == "s3":
+        return bucket
+    return BucketInS3(bucket) if isinstance(bucket, str) else _InS3(bucket)
+
+
+def scheme_of_url(value):
+    """"gs" or "s3" of a URL as a str; "" of what is none."""
+    return SCHEMES.get(value.partition("://")[0], "") if isinstance(value, str) and "://" in value else ""
+
+
+def scheme_of_place(value):
+    """The same of a place of any form, of a listing or an index, and of the first of a list; "" where none is told."""
+    if isinstance(value, (list, tuple)):
+        return scheme_of_place(value[0]) if value else ""
+    if isinstance(value, str):
+        return getattr(value, "scheme", "") or scheme_of_url(value)
+    return getattr(getattr(value, "bucket", None), "scheme", "")
+
+
+def check_service(scheme, bucket, argument, told=None):
+    """Refuses what is of another service than a client's, by its bucket."""
+    own = scheme_of_url(told) or getattr(bucket, "scheme", scheme)
+    if own != scheme:
+        raise ValueError(f"{argument}: {told or url_of(bucket, '')!r} is of {_SERVICES[own]}, and the client is of "
+                         f"{_SERVICES[scheme]}: take a Client(service={'s3' if own == 's3' else 'gcs'!r}), or the "
+                         "module's functions, which choose by the URL")
+
+
+class Places:
+    """Places of a client's own service."""
+
+    _scheme = "gs"
+
+    def _object_place(self, value, argument="url"):
+        """object_place(), of this service."""
+        return self._own_bucket(value, argument, *object_place(value, argument))
+
+    def _prefix_place(self, value, argument="url"):
+        """prefix_place(), of this service."""
+        return self._own_bucket(value, argument, *prefix_place(value, argument))
+
+    def _own_bucket(self, value, argument, bucket, *rest):
+        scheme = self._scheme
+        if scheme == "gs" and type(bucket) is bytes:
+            return bucket, *rest
+        check_service(scheme, bucket, argument, value if isinstance(value, str) else None)
+        return named(bucket, scheme), *rest
 
 
 def _checked(text, argument):
@@ -21,10 +103,10 @@ def _parts(value, argument):
     """(bucket, name, generation) as bytes and a number."""
     if isinstance(value, str):
         scheme, found, rest = value.partition("://")
-        if not found or scheme not in ("gs", "gcs"):
-            raise ValueError(f"{argument}: {value!r} is no gs://bucket/name")
+        if not found or scheme not in SCHEMES:
+            raise ValueError(f"{argument}: {value!r} is no gs://bucket/name, nor s3://bucket/name")
         bucket, _, name = rest.partition("/")
-        return _checked(bucket, argument), _checked(name, argument), 0
+        return _checked(named(bucket, SCHEMES[scheme]), argument), _checked(name, argument), 0
     if isinstance(value, tuple) and len(value) == 2:
         bucket, name = value
         if not isinstance(bucket, str) or not isinstance(name, str):
@@ -68,8 +150,19 @@ def prefix_place(value, argument="url"):
 
 
 def url_of(bucket, name):
-    """"gs://bucket/name" of two str."""
-    return f"gs://{bucket}/{name}"
+    """"gs://bucket/name", or "s3://...", of two str."""
+    return f"{scheme_of(bucket)}://{bucket}/{name}"
+
+
+def bucket_url(bucket):
+    """"gs://bucket" or "s3://bucket"."""
+    return f"{scheme_of(bucket)}://{bucket}"
+
+
+def is_url(text):
+    """Whether a str or bytes begins as URLs of objects do."""
+    schemes = ("gs://", "gcs://", "s3://")
+    return text.startswith(schemes if isinstance(text, str) else tuple(map(str.encode, schemes)))
 
 
 def nanoseconds(seconds, argument="timeout"):
@@ -163,13 +256,13 @@ def with_both_slashes(text: str) -> str:
     """The text of a path, in which pathlib.Path and os.path.normpath have made one slash of the two behind
     the scheme. What they took away further on nobody can give back."""
     scheme, found, rest = text.partition(":/")
-    return f"{scheme}://{rest}" if found and scheme in ("gs", "gcs") and not rest.startswith("/") else text
+    return f"{scheme}://{rest}" if found and scheme in SCHEMES and not rest.startswith("/") else text
 
 
 def lost_url(text: str) -> str:
     """The URL of which pathlib.Path, os.path.abspath and the like have made a path of this machine, such as
     "/home/me/gs:/bucket/name"; "" where it is none."""
-    for scheme in ("gs", "gcs"):
+    for scheme in SCHEMES:
         _, found, rest = ("/" + text).partition(f"/{scheme}:/")
         if found and rest.strip("/"):
             return f"{scheme}://{rest.lstrip('/')}"

@@ -11,7 +11,7 @@ from ._forms import awaiting, blocking
 from ._handles import ErrorHandle, OperationHandle, handle
 from ._lent import Lent, new_bytes
 from ._library import byref, filled, library, method
-from ._place import count_of, nanoseconds, object_place, url_of
+from ._place import count_of, nanoseconds, url_of
 from ._ranges import Columns, Ranges
 
 TYPE_CHECKING = False
@@ -104,7 +104,7 @@ class _Body:
     _opened_by = 0
 
     def __init__(self, client, url, generation, block, cache, timeout):
-        bucket, name, of_place = object_place(url)
+        bucket, name, of_place = client._object_place(url)
         self._of_object(client, (bucket, name),
                         (count_of(generation, "generation") or of_place, count_of(block, "block"),
                          count_of(cache, "cache"), nanoseconds(timeout)))

@@ -9,7 +9,7 @@ from time import monotonic
 from ._calls import checked
 from ._handles import ErrorHandle
 from ._library import Size, byref, library, struct
-from ._place import count_of, object_place, url_of
+from ._place import count_of, url_of
 
 _ALL = 2**64 - 1  # of a length, to the end; of an object's size, not known
 AHEAD = 4096  # requests that are taken from an iterable before their items came
@@ -27,6 +27,8 @@ class Requests:
     """
 
     def __init__(self, iterable, bucket=None):
+    def __init__(self, iterable, client):
+        self._client = client
         self._from = iter(iterable)
         self.bucket = bucket
         self.asked = {}
@@ -51,7 +53,7 @@ class Requests:
             place, offset, length = request
             offset = count_of(offset, "requests: an offset")
             length = _ALL if length is None else count_of(length, "requests: a length")
-        bucket, name, generation = object_place(place, "requests")
+        bucket, name, generation = self._client._object_place(place, "requests")
         if bucket != self.bucket:
             if self.bucket is not None:
                 raise ValueError(f"requests: all are of one bucket, and not of {self.bucket.decode()}"

@@ -13,8 +13,8 @@ from ._forms import awaiting, blocking
 from ._handles import ErrorHandle, handle
 from ._lent import Lent
 from ._library import Pointer, addressof, byref, library, struct, text_at
-from ._object import Object, time_of
-from ._place import count_of, nanoseconds, one_of, prefix_place, url_of
+from ._object import Object, known_of, time_of
+from ._place import count_of, nanoseconds, one_of, scheme_of, url_of
 from ._set_members import AsyncMemberFile, AsyncMemberReader, AsyncMemberWriter, MemberFile, MemberReader, \
     MemberWriter, name_of
 from ._set_reports import CommittedSet, Member, RemovedSets, SetInfo, Sets, info_of, removal, removed
@@ -47,7 +47,7 @@ class SetCalls:
 
     def __init__(self, client, url, timeout=None, over=None):
         self._client = client
-        self._bucket, self._prefix = prefix_place(url)
+        self._bucket, self._prefix = client._prefix_place(url)
         if not self._prefix:
             raise ValueError(f"url: {url!r} names no prefix: a set has one of its own")
         self._timeout = timeout
@@ -137,8 +137,9 @@ class SetCalls:
 
         def finish(operation, record):
             known = json_of(operation)
-            return CommittedSet(last=Object(known["last"]), manifest=known["manifest"],
-                                members=known["members"], bytes=int(known["bytes"]),
+            last = Object(known_of(known["last"], scheme_of(self._bucket)))
+            return CommittedSet(last=last, manifest=known["manifest"], members=known["members"],
+                                bytes=int(known["bytes"]),
                                 replaced=removed(bucket, known["replaced"]))
 
         options.kept = array
@@ -454,7 +455,7 @@ def with_warning(found):
 
 def opening_latest(client, url, timeout, kind):
     """The call that opens the newest complete set below a prefix."""
-    options, bucket = _set_options(url, timeout)
+    options, bucket = _set_options(client, url, timeout)
     return Call(lambda handle, queue, tag, out, err:
                 library.latest_set(handle, byref(options), queue, tag, out, err),
                 lambda operation, record: kind(client, bucket, _take(operation, record)))
@@ -483,7 +484,7 @@ class SetVerbs:
     def list_sets(self, url: Place, *, timeout: float | None = None) -> Sets:
         """The sets below a prefix, which may be a whole bucket; and what saves over sets have open, which is
         billed without being an object."""
-        options, bucket = _set_options(url, timeout)
+        options, bucket = _set_options(self, url, timeout)
         name = bucket.decode()
 
         def finish(operation, record):
@@ -510,7 +511,7 @@ class SetVerbs:
                 longer go, with what is open for them; more than a save takes. None = they stay.
             timeout: seconds for the whole call; None = no limit.
         """
-        bucket, prefix = _named(url)
+        bucket, prefix = _named(self, url)
         options = struct("keep_last_options", bucket=bucket, prefix=prefix,
                          count=count_of(count, "count", 1), timeout_ns=nanoseconds(timeout),
                          remove_unfinished_older_than_ns=nanoseconds(
@@ -523,22 +524,22 @@ class SetVerbs:
     def remove_sets(self, url: Place, *, timeout: float | None = None) -> RemovedSets:
         """Removes all that lies below a prefix, which is not empty, last objects first, and aborts what
         uploads are open there. What could not be removed is among the `failures`."""
-        _named(url)
-        options, bucket = _set_options(url, timeout)
+        _named(self, url)
+        options, bucket = _set_options(self, url, timeout)
         return self._run(Call(
             lambda client, queue, tag, out, err:
                 library.remove_sets(client, byref(options), queue, tag, out, err),
             removal(bucket.decode())))
 
 
-def _named(url):
-    bucket, prefix = prefix_place(url)
+def _named(client, url):
+    bucket, prefix = client._prefix_place(url)
     if not prefix:
         raise ValueError(f"url: {url!r} names no prefix: it has the form gs://bucket/prefix")
     return bucket, prefix
 
 
-def _set_options(url, timeout):
-    bucket, prefix = prefix_place(url)
+def _set_options(client, url, timeout):
+    bucket, prefix = client._prefix_place(url)
     return struct("set_options", bucket=bucket, prefix=prefix,
                   timeout_ns=nanoseconds(timeout)), bucket

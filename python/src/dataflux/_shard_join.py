@@ -85,7 +85,7 @@ class ShardJoin:
         return tuple(views)
 
     def __repr__(self) -> str:
-        return (f"<dataflux.ShardJoin of gs://{self.left.bucket} and gs://{self.right.bucket}: {len(self)} rows>")
+        return (f"<dataflux.ShardJoin of {self.left.bucket} and {self.right.bucket}: {len(self)} rows>")
 
     def __copy__(self):
         return self  # immutable

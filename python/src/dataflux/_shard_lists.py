@@ -8,7 +8,7 @@ from array import array
 
 from ._braces import braces
 from ._errors import of_status
-from ._place import prefix_place, url_of
+from ._place import prefix_place, scheme_of, url_of
 
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -37,7 +37,7 @@ class ShardNames:
     """
 
     def __init__(self, texts, argument, told):
-        self._told = told
+        self.told = told
         self._argument = argument
         self._exact = {}  # the number of each name
         self._patterns = []  # (number, what matches it, as it was given)
@@ -46,7 +46,7 @@ class ShardNames:
         self._bucket = places[0][0]
         begins = []
         for number, (text, (bucket, name)) in enumerate(zip(texts, places)):
-            if bucket != self._bucket:
+            if bucket != self._bucket or scheme_of(bucket) != scheme_of(self._bucket):
                 raise ValueError(f"{argument}: shards of one index are in one bucket, and {texts[0]} and {text} are in "
                                  "two: make an index of each")
             magic = _MAGIC.search(name)
@@ -85,7 +85,7 @@ class ShardNames:
         missing = [name for name, number in self._exact.items() if not found[number]]
         if missing:
             raise of_status("not_found", f"{url_of(self._bucket, missing[0])} is not there"
-                            + f", nor are {len(missing) - 1} others of {self._told}" * (len(missing) > 1))
+                            + f", nor are {len(missing) - 1} others of {self.told}" * (len(missing) > 1))
         return array("Q", [row for each in found for row in each])
 
 

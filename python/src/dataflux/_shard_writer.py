@@ -13,7 +13,7 @@ from ._handles import ErrorHandle, handle
 from ._lent import Lent
 from ._library import byref, library, struct
 from ._loops import aside, current
-from ._place import count_of, flag_of, object_place, url_of
+from ._place import count_of, flag_of
 from ._reports import ResumedShards, WrittenShard, WrittenShards
 from ._writer import Life, abort_in_task, abort_quietly
 
@@ -57,7 +57,7 @@ class _Body(Life):
     _samples = 0
 
     def _of_shards(self, client, url):
-        bucket, pattern, _ = object_place(url)
+        bucket, pattern, _ = client._object_place(url)
         self._of_client(client, bucket, pattern)
         self._names = {}  # of fields: their bytes, which stay where they are
         self._room = bytearray(16 * _FIELD.size)

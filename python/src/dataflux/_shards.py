@@ -17,7 +17,7 @@ from ._get_many import AsyncGetMany, GetMany
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, Size, byref, kind_of, library, struct
 from ._listing import Listing, RowFeed, numbers_of
-from ._place import count_of, flag_of, nanoseconds, object_place, one_of, prefix_place, url_of
+from ._place import count_of, flag_of, named, nanoseconds, one_of, url_of
 from ._reports import (SHARD_COUNTS, IndexedSample, IndexedShard, IndexedShards, VerifiedShards,
                        WrongShard)
 from ._shard_lists import ShardNames, shards_of
@@ -86,7 +86,7 @@ class _Shards(Sequence["IndexedShard"]):
         return self._index._shard(place)
 
     def __repr__(self):
-        return f"<{self._count} shards of gs://{self._index.bucket}>"
+        return f"<{self._count} shards of {self._index.bucket}>"
 
 
 class ShardIndex:
@@ -280,7 +280,7 @@ class ShardIndex:
         return hash(self.digest)
 
     def __repr__(self) -> str:
-        return (f"<dataflux.ShardIndex of gs://{self.bucket}: {len(self)} samples in {len(self.shards)} "
+        return (f"<dataflux.ShardIndex of {self.bucket}: {len(self)} samples in {len(self.shards)} "
                 f"shards, indexed {self._info['taken']}>")
 
     def __copy__(self):
@@ -377,7 +377,8 @@ class _Batches(GetMany):
         return made
 
     def _url(self, shard):
-        url = self._urls[shard] = url_of(self._index.bucket, self._index._shard(shard).name)
+        url = self._urls[shard] = url_of(
+            named(self._index.bucket, self._client._scheme), self._index._shard(shard).name)
         return url
 
 
@@ -650,7 +651,7 @@ class ShardVerbs:
             parallelism=count_of(parallelism, "parallelism", 0, 32), timeout_ns=nanoseconds(timeout),
             progress=wanted(progress))
         if board is not None:
-            options.board_bucket, options.board_prefix = prefix_place(board, "board")
+            options.board_bucket, options.board_prefix = self._prefix_place(board, "board")
             if not options.board_prefix:
                 raise ValueError(f"board: {board!r} is a whole bucket; a prefix of one is needed")
             options.lease_ns = nanoseconds(lease, "lease")
@@ -660,7 +661,9 @@ class ShardVerbs:
         paths = [path_of(each, "foreign") for each in foreign]
         if not isinstance(shards, Listing):
             names = shards_of(shards)
-            shards = names or prefix_place(shards, "shards")
+            if names is not None:
+                self._own_bucket(names.told, "shards", names.place[0])
+            shards = names or self._prefix_place(shards, "shards")
         return self._run(_indexing(shards, options, known, paths, timeout, progress))
 
     def verify_shards(self, index: ShardIndex, path: Path | None = None, *,
@@ -718,7 +721,7 @@ class ShardVerbs:
 
         Raises: NotFoundError; DataLossError; InvalidArgumentError for what is no index.
         """
-        return self._run(_fetched(object_place(url), path_of(path), timeout, progress))
+        return self._run(_fetched(self._object_place(url), path_of(path), timeout, progress))
 
     def get_samples(self, index: ShardIndex, numbers: Numbers, *,
                     order: Literal["asked", "ready"] = "asked",
@@ -767,7 +770,7 @@ async def _indexing(shards, options, known, foreign, timeout, progress):
         table = await Call(listing_of(place, timeout=timeout, **given), _take_listing)
         rows = shards.rows(Listing(Table(table, bucket)).names) if isinstance(shards, ShardNames) else None
         if rows is None and not library.listing_size(table):
-            raise _errors.of_status("not_found", f"no object below gs://{bucket}/{prefix} ends in .tar: give "
+            raise _errors.of_status("not_found", f"no object below {url_of(bucket, prefix)} ends in .tar: give "
                                     "names, a pattern, or a listing of the shards, if they are called otherwise")
     options.bucket = bucket.encode()
     if rows is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from ._attributes import ATTRIBUTES, CONDITIONS, attributes, taken
 from ._calls import Call, calling, json_of
 from ._errors import Error, advised, of_status
 from ._library import addressof, byref, library, struct
-from ._object import Object, conditions
-from ._place import check_local, count_of, flag_of, nanoseconds, object_place, one_of, prefix_place
+from ._object import Object, conditions, known_of
+from ._place import check_local, count_of, flag_of, is_url, named, nanoseconds, one_of
 from ._reports import CopiedFolder, DownloadedFile, RemovedObjects, UploadedFile
 
 TYPE_CHECKING = False
@@ -36,7 +37,7 @@ def path_of(value, argument="path"):
         raise ValueError(f"{argument}: {value!r} has what no name of a file can have") from None
     if not path or b"\0" in path:
         raise ValueError(f"{argument}: {value!r} names no file")
-    if path.startswith((b"gs://", b"gcs://")):
+    if is_url(path):
         raise ValueError(f"{argument}: {value!r} is an object of the service, and a path here is "
                          "needed: the source comes first, then the target")
     if not os.path.exists(path):  # what is there already may be brought to where it was meant to go
@@ -48,8 +49,9 @@ def wanted(progress):
     return 0 if progress is None or progress is False else 1
 
 
-def _uploaded(operation, record):
+def _uploaded(scheme, operation, record):
     known = json_of(operation)
+    known_of(known["object"], scheme)
     known["object"].setdefault("metadata", {})
     return UploadedFile(**{**known, "object": Object(known["object"])})
 
@@ -96,9 +98,9 @@ def _report_of(kind, bucket, on_error):
     return finish
 
 
-def _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures, progress,
+def _folder_options(client, path, url, resume, dry_run, delete_extra, on_error, max_failures, progress,
                     timeout):
-    bucket, prefix = prefix_place(url)
+    bucket, prefix = client._prefix_place(url)
     one_of(on_error, "on_error", ("raise", "return"))
     return struct(
         "folder_options", path=path_of(path), bucket=bucket, prefix=prefix,
@@ -141,7 +143,7 @@ class TransferVerbs:
             where the file was changed meanwhile.
         """
         taken(how, "upload", ATTRIBUTES, CONDITIONS[:1])
-        bucket, name, _ = object_place(url)
+        bucket, name, _ = self._object_place(url)
         options = struct("upload_file_options", bucket=bucket, object=name, path=path_of(path),
                          timeout_ns=nanoseconds(timeout), resume=flag_of(resume, "resume"),
                          progress=wanted(progress))
@@ -150,8 +152,8 @@ class TransferVerbs:
         options.kept = beside, when
         options.attributes = addressof(beside) if beside is not None else None
         options.conditions = addressof(when) if when is not None else None
-        return self._run(Call(calling("upload_file", byref(options)), _uploaded), progress=progress,
-                         told=("upload", bucket.decode(), name.decode()))
+        return self._run(Call(calling("upload_file", byref(options)), partial(_uploaded, self._scheme)),
+                         progress=progress, told=("upload", bucket.decode(), name.decode()))
 
     def download(self, url: Place, path: Path, *, generation: int = 0, offset: int = 0,
                  length: int | None = None, resume: bool = False, flush: bool = True,
@@ -175,7 +177,7 @@ class TransferVerbs:
         Raises: NotFoundError; DataLossError; Error with the status "out_of_range" where the object
             ends before `offset`.
         """
-        bucket, name, of_place = object_place(url)
+        bucket, name, of_place = self._object_place(url)
         options = struct(
             "download_file_options", bucket=bucket, object=name, path=path_of(path),
             generation=count_of(generation, "generation") or of_place,
@@ -213,9 +215,9 @@ class TransferVerbs:
         Raises: see on_error; and what would make the rest fail as well, such as no credentials. What
             was done until then stays.
         """
-        options = _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures,
+        options = _folder_options(self, path, url, resume, dry_run, delete_extra, on_error, max_failures,
                                   progress, timeout)
-        bucket = options.bucket.decode()
+        bucket = named(options.bucket.decode(), self._scheme)
         call = Call(calling("upload_folder", byref(options)), _report_of(CopiedFolder, bucket, on_error))
         return self._run(call, progress=progress, told=("upload", bucket, options.prefix.decode()))
 
@@ -239,9 +241,9 @@ class TransferVerbs:
 
         Raises: as upload_folder().
         """
-        options = _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures,
+        options = _folder_options(self, path, url, resume, dry_run, delete_extra, on_error, max_failures,
                                   progress, timeout)
-        bucket = options.bucket.decode()
+        bucket = named(options.bucket.decode(), self._scheme)
         call = Call(calling("download_folder", byref(options)), _report_of(CopiedFolder, bucket, on_error))
         return self._run(call, progress=progress, told=("download", bucket, options.prefix.decode()))
 
@@ -269,7 +271,7 @@ class TransferVerbs:
         Raises: see on_error; and what would make the rest fail as well. What is gone until then
             stays gone.
         """
-        bucket, prefix = prefix_place(url)
+        bucket, prefix = self._prefix_place(url)
         if not flag_of(whole_bucket, "whole_bucket") and not prefix:
             raise ValueError(f"url: {url!r} is the whole bucket: whole_bucket=True removes that")
         one_of(on_error, "on_error", ("raise", "return"))

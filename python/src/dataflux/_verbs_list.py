@@ -12,7 +12,7 @@ from ._errors import PreconditionError, after
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, addressof, byref, library, struct
 from ._listing import Listing, text_of
-from ._place import count_of, flag_of, nanoseconds, prefix_place
+from ._place import bucket_url, count_of, flag_of, nanoseconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ class ListStream:
 
     def __repr__(self) -> str:
         state = "under way" if self._over is None else "ended"
-        return f"<dataflux.ListStream of gs://{self._bucket}, {state}>"
+        return f"<dataflux.ListStream of {bucket_url(self._bucket)}, {state}>"
 
     def __reduce__(self):
         raise TypeError("a ListStream belongs to its process, and cannot be pickled")
@@ -300,7 +300,7 @@ class ListVerbs:
         glob that is none; ResourceExhaustedError at `max_calls` or `memory_cap`; TypeError and
         ValueError for a bad argument before any request.
         """
-        place = prefix_place(url)
+        place = self._prefix_place(url)
         options = list_options(place, locals())
         bucket, prefix = place[0].decode(), place[1].decode()
         call = Call(lambda client, queue, tag, out, err:
@@ -343,10 +343,10 @@ class ListVerbs:
         in writing to the board or the file. The target stays as it was then; the other processes go
         on.
         """
-        place = prefix_place(url)
+        place = self._prefix_place(url)
         options = list_options(place, dict(locals(), delimiter=None, max_calls=0, memory_cap=0,
                                            on_error="raise"))
-        bucket, prefix = prefix_place(board, "board")
+        bucket, prefix = self._prefix_place(board, "board")
         if not prefix:
             raise ValueError(f"board: {board!r} is a whole bucket; a prefix of one is needed")
         path = None
@@ -379,5 +379,5 @@ class ListVerbs:
         Raises: what list() raises; what fails in the service comes from the iterator, behind the
         batches that are good in any case.
         """
-        place = prefix_place(url)
+        place = self._prefix_place(url)
         return ListStream(self, list_options(place, locals()), *(part.decode() for part in place))

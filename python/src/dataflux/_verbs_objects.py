@@ -7,8 +7,8 @@ from ._calls import Call, calling, json_of
 from ._errors import NotFoundError
 from ._lent import Lent
 from ._library import byref, library
-from ._object import Object, conditions, fields_of, object_options
-from ._place import flag_of, nanoseconds, object_place
+from ._object import Object, conditions, fields_of, known_of, object_options
+from ._place import Places, flag_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,24 +21,28 @@ if TYPE_CHECKING:
     from ._object import Place
 
 
-def _object(operation, record):
-    known = json_of(operation)
-    known.setdefault("metadata", {})
-    return Object(known)
+def object_of(scheme):
+    """For `finish`: the Object."""
+    def finish(operation, record):
+        known = known_of(json_of(operation), scheme)
+        known.setdefault("metadata", {})
+        return Object(known)
+
+    return finish
 
 
-def _asked(bits):
+def _asked(bits, scheme):
     """For `finish`: an object of which those fields were asked for."""
-    return _object if bits == 0 or bits & _METADATA else lambda operation, record: Object(
-        json_of(operation))
+    return object_of(scheme) if bits == 0 or bits & _METADATA else lambda operation, record: Object(
+        known_of(json_of(operation), scheme))
 
 
 _METADATA = fields_of(["metadata"]) & ~fields_of([])
 
 
-def _target(url, timeout, when, argument="target"):
+def _target(client, url, timeout, when, argument="target"):
     """Options for what a call makes: it has a generation of its own."""
-    bucket, name, _ = object_place(url, argument)
+    bucket, name, _ = client._object_place(url, argument)
     return object_options((bucket, name, 0), 0, timeout, when)
 
 
@@ -50,9 +54,9 @@ async def _unless_missing(call, value):
         return value
 
 
-async def _put(options, data, beside):
+async def _put(options, data, beside, finish):
     with Lent(data, "data") as lent:
-        lent.call = Call(calling("put", byref(options), lent.address, lent.size, beside), _object, lent)
+        lent.call = Call(calling("put", byref(options), lent.address, lent.size, beside), finish, lent)
         return await lent.call
 
 
@@ -60,10 +64,10 @@ async def _put(options, data, beside):
 _CHANGED = tuple(name for name in ATTRIBUTES if name not in ("storage_class", "kms_key_name"))
 
 
-class ObjectVerbs:
+class ObjectVerbs(Places):
     """What a client does with single objects.
 
-    Places are "gs://bucket/name", (bucket, name), a listing's row or an Object. Rows and Objects
+    Places are "gs://bucket/name" or "s3://bucket/name", (bucket, name), a listing's row or an Object. Rows and Objects
     name a generation, too, which is the one that is meant; what a call makes gets a new one.
 
     Conditions hold when the call is carried out, or nothing is changed and PreconditionError says
@@ -105,8 +109,8 @@ class ObjectVerbs:
         taken(how, "stat", CONDITIONS)
         bits = fields_of(fields)
         when = conditions(how)
-        options = object_options(object_place(url), generation, timeout, when, bits)
-        return self._run(Call(calling("stat", byref(options)), _asked(bits)))
+        options = object_options(self._object_place(url), generation, timeout, when, bits)
+        return self._run(Call(calling("stat", byref(options)), _asked(bits, self._scheme)))
 
     def exists(self, url: Place, *, generation: int = 0, timeout: float | None = None) -> bool:
         """Whether there is such an object: one request. False where there is no such bucket, too.
@@ -115,7 +119,7 @@ class ObjectVerbs:
 
         Raises: PermissionDeniedError and others, which do not say whether there is one.
         """
-        options = object_options(object_place(url), generation, timeout, None, fields_of([]))
+        options = object_options(self._object_place(url), generation, timeout, None, fields_of([]))
         there = Call(calling("stat", byref(options)), lambda operation, record: True)
         return self._run(_unless_missing(there, False))
 
@@ -140,9 +144,9 @@ class ObjectVerbs:
         """
         taken(how, "put", ATTRIBUTES, CONDITIONS)
         when = conditions(how)
-        options = _target(url, timeout, when, "url")
+        options = _target(self, url, timeout, when, "url")
         beside = attributes(**how)
-        return self._run(_put(options, data, beside and byref(beside)))
+        return self._run(_put(options, data, beside and byref(beside), object_of(self._scheme)))
 
     def delete(self, url: Place, *, missing_ok: bool = False, generation: int = 0,
                timeout: float | None = None, **how: Unpack[Conditions]) -> None:
@@ -160,7 +164,7 @@ class ObjectVerbs:
         taken(how, "delete", CONDITIONS)
         none_is_fine = flag_of(missing_ok, "missing_ok")
         when = conditions(how)
-        options = object_options(object_place(url), generation, timeout, when)
+        options = object_options(self._object_place(url), generation, timeout, when)
         call = Call(calling("remove", byref(options)))
         return self._run(_unless_missing(call, None) if none_is_fine else call)
 
@@ -185,10 +189,10 @@ class ObjectVerbs:
         of_source = conditions(how, before="source_if_")
         when = conditions(how)
         beside = attributes(**how)
-        given = object_options(object_place(source, "source"), generation, None, of_source)
-        options = _target(target, timeout, when)
+        given = object_options(self._object_place(source, "source"), generation, None, of_source)
+        options = _target(self, target, timeout, when)
         return self._run(Call(calling("copy", byref(given), byref(options),
-                                      beside and byref(beside)), _object))
+                                      beside and byref(beside)), object_of(self._scheme)))
 
     def move(self, source: Place, target: Place, *, timeout: float | None = None,
              **how: Unpack[HowToMove]) -> Object:
@@ -211,16 +215,16 @@ class ObjectVerbs:
         Raises: NotFoundError; AlreadyExistsError; PreconditionError.
         """
         taken(how, "move", CONDITIONS, SOURCE_CONDITIONS)
-        bucket, name, generation = object_place(source, "source")
+        bucket, name, generation = self._object_place(source, "source")
         if generation and how.get("source_if_generation_match") is None:
             how["source_if_generation_match"] = generation
         of_source = conditions(how, before="source_if_")
         when = conditions(how)
         given = object_options((bucket, name, 0), 0, None, of_source)
-        options = _target(target, timeout, when)
+        options = _target(self, target, timeout, when)
         if options.bucket != bucket:
             raise ValueError("target: a move stays in its bucket: copy(), then delete() the source")
-        return self._run(Call(calling("move", byref(given), byref(options)), _object))
+        return self._run(Call(calling("move", byref(given), byref(options)), object_of(self._scheme)))
 
     def compose(self, sources: Iterable[Place], target: Place, *, timeout: float | None = None,
                 **how: Unpack[HowToCompose]) -> Object:
@@ -239,11 +243,11 @@ class ObjectVerbs:
         """
         taken(how, "compose", ATTRIBUTES, CONDITIONS[::2])
         when = conditions(how)
-        options = _target(target, timeout, when)
+        options = _target(self, target, timeout, when)
         beside = attributes(**how)
-        names, generations = _parts_of(sources, options.bucket)
+        names, generations = _parts_of(self, sources, options.bucket)
         return self._run(Call(calling("compose", byref(options), byref(names), byref(generations),
-                                      len(names), beside and byref(beside)), _object))
+                                      len(names), beside and byref(beside)), object_of(self._scheme)))
 
     def patch(self, url: Place, *, generation: int = 0, timeout: float | None = None,
               **how: Unpack[HowToPatch]) -> Object:
@@ -265,15 +269,15 @@ class ObjectVerbs:
         """
         taken(how, "patch", _CHANGED, CONDITIONS)
         when = conditions(how)
-        options = object_options(object_place(url), generation, timeout, when)
+        options = object_options(self._object_place(url), generation, timeout, when)
         changes = attributes(**{**how, "metadata": how.get("metadata") or None},
                              removable=True)
         if changes is None:
             raise ValueError("patch() changes nothing: name what is to be changed, such as metadata")
-        return self._run(Call(calling("patch", byref(options), byref(changes)), _object))
+        return self._run(Call(calling("patch", byref(options), byref(changes)), object_of(self._scheme)))
 
 
-def _parts_of(sources, bucket):
+def _parts_of(client, sources, bucket):
     """Names and generations of what is to be put together, as arrays of C."""
     import ctypes
 
@@ -285,7 +289,7 @@ def _parts_of(sources, bucket):
         raise TypeError(f"sources: places in a list are needed, and not a {type(sources).__name__}")
     if not 1 <= len(places) <= 32:
         raise ValueError(f"sources: 1 to 32 objects can be put together at once, not {len(places)}")
-    parts = [object_place(place, f"sources[{i}]") for i, place in enumerate(places)]
+    parts = [client._object_place(place, f"sources[{i}]") for i, place in enumerate(places)]
     for i, (of, _, _) in enumerate(parts):
         if of != bucket:
             raise ValueError(f"sources[{i}]: it is in the bucket {of.decode()!r}, and the target is "

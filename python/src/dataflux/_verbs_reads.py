@@ -9,7 +9,7 @@ from ._errors import ResourceExhaustedError
 from ._lent import Lent, new_bytes
 from ._library import byref, filled, library
 from ._object import object_options
-from ._place import count_of, nanoseconds, object_place, range_of
+from ._place import count_of, nanoseconds, range_of
 from ._ranges import Ranges
 from ._reader import take_reader
 
@@ -106,7 +106,7 @@ class ReadVerbs:
         """
         offset, length = range_of(offset, length)
         wanted = _END if length is None else length
-        options = object_options(object_place(url), generation, timeout)
+        options = object_options(self._object_place(url), generation, timeout)
         if wanted == 0:
             return self._run(_nothing(options, b""))
         size = getattr(url, "size", None) if options.generation else None
@@ -132,7 +132,7 @@ class ReadVerbs:
             content of the buffer is undefined.
         """
         offset = count_of(offset, "offset")
-        options = object_options(object_place(url), generation, timeout)
+        options = object_options(self._object_place(url), generation, timeout)
         return self._run(_filled(options, offset, buffer))
 
     if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class ReadVerbs:
         Raises: Error with status "out_of_range" where a range ends behind the object, before
             anything is read. The first failure ends the call.
         """
-        bucket, name, of_place = object_place(url)
+        bucket, name, of_place = self._object_place(url)
         options = filled("reader_options", bucket, name,
                          count_of(generation, "generation") or of_place, 0, 0, nanoseconds(timeout))
         opening = Call(calling("reader_open", byref(options)), take_reader)

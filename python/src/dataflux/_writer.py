@@ -14,8 +14,8 @@ from ._handles import ErrorHandle, handle
 from ._lent import Lent
 from ._library import Size, addressof, byref, filled, library
 from ._loops import aside, current
-from ._object import Object
-from ._place import count_of, nanoseconds, object_place, url_of
+from ._object import Object, known_of
+from ._place import count_of, nanoseconds, scheme_of, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class _Body(Life):
         return self._position
 
     def _committed(self, operation, record):
-        return Object(json_of(operation)["object"])
+        return Object(known_of(json_of(operation)["object"], scheme_of(self._of[0])))
 
     def _aborting(self, *where):
         return library.writer_abort(self._writer, *where)
@@ -308,7 +308,7 @@ class Writer(_Body):
     def __init__(self, client: Caller, url: Place, *, attributes: object = None,
                  if_generation_match: int | None = None, size_hint: int = 0, part_size: int = 0,
                  timeout: float | None = None) -> None:
-        bucket, name, _ = object_place(url)
+        bucket, name, _ = client._object_place(url)
         self._open(client, bucket, name, opening(bucket, name, attributes, if_generation_match,
                                                  size_hint, part_size, timeout))
 
@@ -357,7 +357,7 @@ class AsyncWriter(_Body):
     _who, _cut, _patience, _step = "task", "cancelled", 0, _STEP
 
     def __init__(self, client: Caller, url: Place) -> None:
-        bucket, name, _ = object_place(url)
+        bucket, name, _ = client._object_place(url)
         self._of_client(client, bucket, name)
 
     def _free(self):

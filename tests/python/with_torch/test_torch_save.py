@@ -145,7 +145,7 @@ def test_options_of_the_object(client, bucket):
 @pytest.mark.without_tokens
 def test_the_default_client(emulator, bucket, monkeypatch):
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
-    monkeypatch.setattr(dataflux._client, "_default", None)
+    monkeypatch.setattr(dataflux._client, "_defaults", {})
     save({"a": 1}, bucket("a.pt"))
     assert load(bucket("a.pt")) == {"a": 1}
     dataflux.client().close()

@@ -10,6 +10,7 @@ from torch.distributed.checkpoint.metadata import Metadata
 from .._client import Client
 from .._errors import DataLossError, Error, NotFoundError, PreconditionError
 from .._file_reader import READ_AHEAD, FileReader
+from .._place import url_of
 from .._reader import Reader
 from .._sets import SetReader
 from ._metadata import parsed
@@ -57,7 +58,7 @@ class Opened:
                 if not left:
                     raise replaced(place) from why
         self.identity = Identity(generation, place_of(place))
-        self.metadata: Metadata = parsed(data, f"gs://{self.bucket}/{self.folder}{name}")
+        self.metadata: Metadata = parsed(data, url_of(self.bucket, self.folder + name))
         if self._members is not None:
             self._check()
 
@@ -109,7 +110,7 @@ class Opened:
             object=self.folder + relative_path)
 
     def url_of(self, relative_path: str) -> str:
-        return f"gs://{self.bucket}/{self.folder}{relative_path}"
+        return url_of(self.bucket, self.folder + relative_path)
 
     def reader(self, relative_path: str) -> Reader:
         """Of a file, opened once. Any thread. Of a set the generation that was committed. As soon as

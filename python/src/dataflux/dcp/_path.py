@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any
 
-from .._place import check_local, prefix_place, url_of, with_both_slashes
+from .._place import check_local, is_url, prefix_place, url_of, with_both_slashes
 
 METADATA = ".metadata"  # the last object, as torch names it
 # What a save writes lies in a folder of its own below the set's prefix.
@@ -25,10 +25,10 @@ def url_of_path(path: Any) -> str:
         raise TypeError("path: gs://bucket/folder is needed as a str, and not as bytes")
     if isinstance(path, os.PathLike):
         text = with_both_slashes(text)
-    if not text.startswith(("gs://", "gcs://")):
+    if not is_url(text):
         check_local(text)
         raise ValueError(
-            f"path: {text!r} is no gs://bucket/folder; for a path of this machine take "
+            f"path: {text!r} is no gs://bucket/folder, nor s3://bucket/folder; for a path of this machine take "
             "torch.distributed.checkpoint.FileSystemWriter and FileSystemReader")
     bucket, prefix = prefix_place(text, "path")
     if not prefix.strip(b"/"):
@@ -55,7 +55,7 @@ def folder_of(url: str) -> tuple[str, str]:
 
 def place_of(url: str) -> str:
     """One text for a folder, with and without its slash."""
-    return "gs://{}/{}".format(*folder_of(url))
+    return url_of(*folder_of(url))
 
 
 def of_rank(url: str, rank: int) -> str:

@@ -82,7 +82,7 @@ class StorageReader(storage.StorageReader):
         return is_path(checkpoint_id)
 
     def _open(self) -> Opened:
-        client = _client.client() if self._client is None else self._client
+        client = _client.client_for(self._url) if self._client is None else self._client
         if self._opened is not None:
             self._opened.close()
         self._opened = Opened(client, self._url, self._rank)

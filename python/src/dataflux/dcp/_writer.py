@@ -145,7 +145,7 @@ class StorageWriter(storage.StorageWriter):
         return {**self.__dict__, "_saving": None, "_committed": None}
 
     def _of_process(self) -> Client:
-        return _client.client() if self._client is None else self._client
+        return _client.client_for(self._url) if self._client is None else self._client
 
     @property
     def checkpoint_id(self) -> str:

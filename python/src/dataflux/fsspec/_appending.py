@@ -10,7 +10,7 @@ import logging
 from urllib.parse import quote
 
 from .._attributes import attributes
-from .._errors import AlreadyExistsError, Error, NotFoundError, PreconditionError
+from .._errors import AlreadyExistsError, Error, NotFoundError, PreconditionError, of_status
 from .._writer import AsyncWriter, Writer, abort_in_task, abort_quietly, opening
 from ._attributes import attributes_of
 
@@ -43,6 +43,9 @@ class _Appended:
     def __init__(self, road, place, there, given, path):
         self.road, self.place, self.there = road, place, there
         self.joined = there is not None and there.size > REWRITTEN
+        if self.joined and road.scheme == "s3":
+            raise of_status("unimplemented", f"{there.url}: S3 puts nothing behind an object: what is longer than "
+                            f"{REWRITTEN >> 20} MiB is written anew, and not appended to")
         if there is None:
             self.how = attributes_of(given, path)
         else:
@@ -99,7 +102,7 @@ class _Appended:
             return why
         bucket, name = self.place
         return PreconditionError(
-            f"gs://{bucket}/{name}: somebody has written or removed it since it was opened to append, "
+            f"{bucket}/{name}: somebody has written or removed it since it was opened to append, "
             f"and what was appended here is not in it: open it and append again ({why})",
             bucket=bucket, object=name, http_status=why.http_status, attempts=why.attempts)
 
@@ -112,7 +115,7 @@ class AppendWriter(Writer):
         place, beside, generation = appended.target()
         super().__init__(client, place, attributes=beside, if_generation_match=generation,
                          size_hint=size_hint, part_size=part_size)
-        self._of = tuple(text.encode() for text in appended.place)
+        self._of = client._object_place(tuple(appended.place))[:2]
         if not appended.joined:
             try:
                 self.write(client._run(appended.before()))
@@ -142,7 +145,7 @@ class AsyncAppendWriter(AsyncWriter):
         self._appended = appended
         (bucket, name), beside, generation = appended.target()
         of = self._of
-        self._of = bucket.encode(), name.encode()
+        self._of = self._client._object_place((bucket, name))[:2]
         await self._client._run(self._opened(opening(*self._of, beside, generation, 0, 0, None)))
         self._of = of
         if not appended.joined:

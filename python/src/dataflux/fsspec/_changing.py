@@ -171,7 +171,8 @@ class Changing:
             bucket, name = self._target(source, "path1", as_folder=True)
             to = self._target(target, "path2", is_folder(name))
             if to != (bucket, name):
-                (within if to[0] == bucket else across).append((((bucket, name), to), {}))
+                # S3 renames nothing.
+                (within if to[0] == bucket and self._scheme == "gs" else across).append((((bucket, name), to), {}))
             elif not await self._exists(source):
                 raise missing(source)
         await self._raise_moves(within, await self._road.each("move", within))

@@ -19,8 +19,8 @@ from ._files import (HeldWriter, ObjectWriter, appender_of, block_of, on_top, re
                      writer_of)
 from ._finding import Finding
 from ._moving import Moving
-from ._options import ACCESS, CONSISTENCY, client_options, names_of, without_harmless
-from ._paths import PROTOCOLS, Paths
+from ._options import ACCESS, CONSISTENCY, client_options, names_of, s3_options, without_harmless
+from ._paths import PROTOCOLS, Paths, S3Paths
 from ._reading import Reading
 from ._registry import _register, registered
 from ._roads import Awaiting, Blocking
@@ -54,6 +54,10 @@ class _BlockingVerbs(_Verbs):
     def __init__(self, fs, road):
         self._fs = fs
         self._road = road
+
+
+class _BlockingS3Verbs(S3Paths, _BlockingVerbs):
+    """The same on S3."""
 
 
 def _blocking(body):
@@ -107,6 +111,7 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
     async_impl = True
     mirror_sync_methods = False
     transaction_type = ThreadTransaction
+    _verbs_of_threads: type[_BlockingVerbs] = _BlockingVerbs
 
     def __init__(self, project: str | None = None, access: str = "full_control", token: Any = None,
                  block_size: int | None = None, consistency: str | None = "none",
@@ -145,7 +150,7 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         with names_of({"requests_timeout": requests_timeout, "token": token,
                        "endpoint_url": endpoint_url, "requester_pays": requester_pays or None}, options):
             self._road = Awaiting(made, timeout)
-            self._blocking = _BlockingVerbs(self, Blocking(made, timeout))
+            self._blocking = self._verbs_of_threads(self, Blocking(made, timeout))
         self._writing = {}
 
     @property
@@ -376,6 +381,44 @@ for _name in ("info", "exists", "isfile", "isdir", "size", "sizes", "created", "
               "setxattrs", "getxattr", "merge", "get_file", "get", "put_file", "put"):
     setattr(DatafluxFileSystem, _name, _blocking(getattr(_Verbs, "_" + _name)))
 del _name
+
+
+class DatafluxS3FileSystem(S3Paths, DatafluxFileSystem):
+    """The same filesystem on S3, and on what speaks like it.
+
+        fs = DatafluxS3FileSystem(client_kwargs={"region_name": "eu-west-1"})
+        fs.ls("bucket/folder")
+
+    Arguments of s3fs:
+        anon: nothing is signed, for public buckets.
+        key, secret, token: the access key, in place of what AWS's own tools would find.
+        endpoint_url: "http[s]://host[:port]" of another server than AWS's.
+        client_kwargs: of boto's, region_name, endpoint_url, aws_access_key_id, aws_secret_access_key and
+            aws_session_token.
+        requester_pays: this account pays at buckets whose requester pays.
+        default_block_size: bytes that a short read of an open file brings.
+    All options of dataflux.Client for S3 are taken, too, by name, such as conditional_writes, and of
+    DatafluxFileSystem access, requests_timeout, timeout and asynchronous.
+
+    What S3 lacks raises an Error whose status is "unimplemented": setxattrs(), merge(), ls("") of all buckets,
+    and appending to more than 4 MiB. mv() copies and removes.
+    """
+
+    _verbs_of_threads = _BlockingS3Verbs
+
+    def __init__(self, anon: bool = False, endpoint_url: str | None = None, key: str | None = None,
+                 secret: str | None = None, token: str | None = None,
+                 client_kwargs: dict[str, Any] | None = None, requester_pays: bool = False,
+                 default_block_size: int | None = None, **options: Any) -> None:
+        super().__init__(anon=anon, requester_pays=requester_pays, **s3_options(
+            options, key, secret, token, endpoint_url, client_kwargs, default_block_size))
+
+    def url(self, path: Any, generation: int | str | None = None) -> NoReturn:
+        """Gives none.
+
+        Raises: NotImplementedError.
+        """
+        raise NotImplementedError("url: dataflux signs no URLs of S3: use boto3's generate_presigned_url()")
 
 
 def _again(kind, arguments, options, protocols):

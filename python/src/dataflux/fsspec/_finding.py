@@ -88,7 +88,7 @@ class Finding:
 
     async def _bucket_entry(self, bucket):
         try:
-            return entry_of_bucket(await self._road.call("bucket", f"gs://{bucket}"))
+            return entry_of_bucket(await self._road.call("bucket", (bucket, "")))
         except PermissionDeniedError:
             # Who may read the objects often may not ask for the bucket.
             try:

@@ -67,7 +67,7 @@ def _expanded_here(paths, recursive, maxdepth):
 def _two_of_one_name(own, target, report):
     """The Error of a folder that came here without the object of its own name."""
     bucket, _, name = own["name"].partition("/")
-    text = (f"gs://{own['name']}: an object has the name of the folder, and no file here can: "
+    text = (f"{own['name']}: an object has the name of the folder, and no file here can: "
             f"{target} has what lies below it; get_file() brings the object under another name")
     failure = Error(text, bucket=bucket, object=name)
     error = Error(text, bucket=bucket, object=name)

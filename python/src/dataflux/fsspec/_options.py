@@ -38,7 +38,8 @@ def client_options(given, *, project, token, anon, endpoint_url, requester_pays,
     if endpoint_url is not None:
         _once(made, "endpoint", "endpoint_url")
         made["endpoint"] = endpoint_url
-    if str(made.get("endpoint")).startswith("http://"):
+    in_s3 = made.get("service") == "s3"
+    if str(made.get("endpoint")).startswith("http://") and not in_s3:
         # gcsfs says so by the URL alone; no token goes over such a connection.
         made.setdefault("emulator", True)
     if requests_timeout is not None:
@@ -46,7 +47,9 @@ def client_options(given, *, project, token, anon, endpoint_url, requester_pays,
         _once(made, "stall_timeout", "requests_timeout")
         made["stall_timeout"] = requests_timeout
         made.setdefault("first_byte_timeout", requests_timeout)
-    if requester_pays:
+    if requester_pays and in_s3:
+        made["requester_pays"] = True
+    elif requester_pays:
         _once(made, "user_project", "requester_pays")
         payer = requester_pays if isinstance(requester_pays, str) else project
         if not payer:
@@ -58,7 +61,7 @@ def client_options(given, *, project, token, anon, endpoint_url, requester_pays,
             raise ValueError("anon: it does not go with token, for each says who asks")
         made["anonymous"] = True
         return made, False
-    secret = _of_token(token, made)
+    secret = _of_token(token, made) or any(name in made for name in ("secret_access_key", "session_token"))
     own = made.get("credentials")
     return made, secret or isinstance(own, str) or hasattr(own, "refresh")
 
@@ -66,6 +69,29 @@ def client_options(given, *, project, token, anon, endpoint_url, requester_pays,
 _NAMES = (("stall_timeout", "requests_timeout"), ("first_byte_timeout", "requests_timeout"),
           ("credentials", "token"),
           ("endpoint", "endpoint_url"), ("user_project", "requester_pays"))
+
+
+def s3_options(given, key, secret, token, endpoint_url, client_kwargs, default_block_size):
+    """What s3fs's arguments are here, into keyword arguments of DatafluxFileSystem."""
+    made = dict(given, service="s3")
+    for name, value, argument in (("access_key_id", key, "key"), ("secret_access_key", secret, "secret"),
+                                  ("session_token", token, "token"), ("endpoint_url", endpoint_url, "endpoint_url"),
+                                  ("block_size", default_block_size, "default_block_size")):
+        if value is not None:
+            _once(made, name, argument)
+            made[name] = value
+    for name, value in (client_kwargs or {}).items():
+        if name not in _OF_BOTO:
+            raise TypeError(f"client_kwargs: {name} is boto's, and there is no such option here: known are "
+                            + ", ".join(_OF_BOTO))
+        if value is not None:
+            _once(made, _OF_BOTO[name], f"client_kwargs: {name}")
+            made[_OF_BOTO[name]] = value
+    return made
+
+
+_OF_BOTO = {"region_name": "region", "endpoint_url": "endpoint_url", "aws_access_key_id": "access_key_id",
+            "aws_secret_access_key": "secret_access_key", "aws_session_token": "session_token"}
 
 
 @contextmanager

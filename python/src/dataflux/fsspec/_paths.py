@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PROTOCOLS = ("dataflux", "gs", "gcs")
-_PREFIXES = tuple(name + mark for name in PROTOCOLS for mark in ("://", "::"))
+S3_PROTOCOLS = ("s3", "s3a")
 
 
 def is_text(path):
@@ -44,6 +44,7 @@ class Paths:
     object's name."""
 
     protocol = PROTOCOLS
+    _scheme = "gs"
     root_marker = ""
     version_aware = False
 
@@ -54,12 +55,12 @@ class Paths:
         given, path = path, stringify_path(path)
         if not isinstance(path, str):
             raise TypeError(f"path: a str is needed, and not a {type(path).__name__}")
-        for prefix in _PREFIXES:
+        for prefix in [name + mark for name in cls.protocol for mark in ("://", "::")]:
             if path.startswith(prefix):
                 path = path[len(prefix):]
                 break
         else:
-            for name in PROTOCOLS:
+            for name in cls.protocol:
                 if path.startswith(name + ":/"):
                     raise ValueError(f"path: {path!r} has lost a slash, as a pathlib.Path takes it "
                                      f"away: {name}://bucket/name is meant")
@@ -68,8 +69,8 @@ class Paths:
         return path.lstrip("/")
 
     def unstrip_protocol(self, name: Any) -> str:
-        """The path as a URL that others can read, too: "gs://bucket/name"."""
-        return f"gs://{self._strip_protocol(name)}"
+        """The path as a URL that others can read, too: "gs://bucket/name", or "s3://..."."""
+        return f"{self._scheme}://{self._strip_protocol(name)}"
 
     @classmethod
     def _split_path(cls, path, version_aware=False):
@@ -118,3 +119,10 @@ class Paths:
         if self._fs.access == "read_only":
             raise PermissionError(f"{argument}: {path!r} cannot be changed: this filesystem was made "
                                   'with access="read_only"')
+
+
+class S3Paths:
+    """The same of S3."""
+
+    protocol = S3_PROTOCOLS
+    _scheme = "s3"

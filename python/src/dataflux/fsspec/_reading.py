@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._errors import Error, again
 from .._listing import Row
+from .._place import named, url_of
 from ._expanding import listed
 from ._paths import is_text
 
@@ -15,8 +16,9 @@ def is_behind(error):
     return error.status == "out_of_range"
 
 
-def place_of(bucket, name, generation):
-    return Row(bucket, name, _UNKNOWN, generation, None) if generation else f"gs://{bucket}/{name}"
+def place_of(scheme, bucket, name, generation):
+    bucket = named(bucket, scheme)
+    return Row(bucket, name, _UNKNOWN, generation, None) if generation else url_of(bucket, name)
 
 
 def one_each(value, count, argument):
@@ -93,7 +95,7 @@ class Reading:
                 outcomes[number] = why
                 continue
             if wanted is not None:
-                place = place_of(bucket, name, generation)
+                place = place_of(self._scheme, bucket, name, generation)
                 numbers, requests = by_bucket.setdefault(bucket, ([], []))
                 numbers.append(number)
                 requests.append(place if wanted == (0, None) else (place, *wanted))

@@ -17,12 +17,12 @@ def register(*protocols: str) -> None:
     one of its filesystems is unpickled. Filesystems that were made before stay what they are.
 
     Arguments:
-        protocols: names such as "gs"; none = "gs" and "gcs".
+        protocols: names such as "gs"; none = "gs" and "gcs". "s3" and "s3a" are DatafluxS3FileSystem's.
 
     Where pandas and pyarrow are there, a UserWarning says once what goes past fsspec: pandas hands a
     gs:// URL of a Parquet file without `storage_options` to pyarrow's own client.
 
-    Raises: ValueError for a name that is none of dataflux, gs and gcs.
+    Raises: ValueError for a name that is none of dataflux, gs, gcs, s3 and s3a.
     """
     _register(protocols)
     _warn_of_pandas(_registered)
@@ -31,20 +31,21 @@ def register(*protocols: str) -> None:
 def _register(protocols):
     from fsspec import register_implementation
 
-    from ._filesystem import DatafluxFileSystem
-    from ._paths import PROTOCOLS
+    from ._filesystem import DatafluxFileSystem, DatafluxS3FileSystem
+    from ._paths import PROTOCOLS, S3_PROTOCOLS
 
     global _registered
     for name in protocols:
         if not isinstance(name, str):
             raise TypeError(f"protocols: names are str, and not a {type(name).__name__}")
-        if name not in PROTOCOLS:
-            raise ValueError(f"protocols: {name!r} is none of {', '.join(PROTOCOLS)}, whose URLs "
-                             "name objects of Google Cloud Storage")
+        if name not in (*PROTOCOLS, *S3_PROTOCOLS):
+            raise ValueError(f"protocols: {name!r} is none of {', '.join((*PROTOCOLS, *S3_PROTOCOLS))}, whose "
+                             "URLs name objects of Google Cloud Storage or S3")
     wanted = protocols or ("gs", "gcs")
     # The first is always ours; where the package is not installed nobody has said so.
     for name in (PROTOCOLS[0], *wanted):
-        register_implementation(name, DatafluxFileSystem, clobber=True)
+        kind = DatafluxS3FileSystem if name in S3_PROTOCOLS else DatafluxFileSystem
+        register_implementation(name, kind, clobber=True)
     _registered = tuple(dict.fromkeys((*_registered, *wanted)))
     _carry(_registered)
 

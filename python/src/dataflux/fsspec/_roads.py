@@ -13,12 +13,12 @@ _LIMITED = frozenset(("stat", "exists", "delete", "copy", "move", "compose", "pa
                       "buckets", "list"))
 AT_ONCE = 64  # calls of one verb for many objects
 STEP = 8 << 20  # bytes that go into a file of somebody else's at a time
-_verbs = Verbs()
 
 
 class Road:
     """
     client   of its kind, made when it is first used, in a forked child again by itself
+    scheme   of its service
     limit    seconds for a call that carries no bytes; None = no limit
     """
 
@@ -26,13 +26,16 @@ class Road:
 
     def __init__(self, options, limit=None):
         self.client = self.kind(**options)
+        self.scheme = self.client._scheme
+        self._verbs = Verbs()
+        self._verbs._scheme = self.scheme
         self.limit = limit
 
     def work(self, verb, *arguments, **how):
         """The call or the body of a client's verb, with the limit that it has here."""
         if self.limit is not None and verb in _LIMITED:
             how.setdefault("timeout", self.limit)
-        return getattr(_verbs, verb)(*arguments, **how)
+        return getattr(self._verbs, verb)(*arguments, **how)
 
     def works_of(self, verb, arguments):
         """A call or a body for each of the arguments, (tuple, dict), made when it is asked for."""

@@ -91,7 +91,7 @@ class AsyncCheckpointIO(CheckpointIO):
             for part in staging.parts():
                 lending.write(part)
 
-        send(self.client.writer(url, **options), produce)
+        send(self._client_of(url).writer(url, **options), produce)
 
     def load_checkpoint(self, path: Path, map_location: Any = "cpu",
                         weights_only: bool | None = None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Mapping
 
-from .._client import Client, given_client
+from .._client import Client, client_for, given_client
 from .._client import client as default_client
 from .._errors import NotFoundError, again
 from .._file import WRITE_OPTIONS
@@ -45,8 +45,11 @@ class CheckpointIO(Base):  # type: ignore[misc]
 
     @property
     def client(self) -> Client:
-        """By which it saves and loads."""
+        """By which it saves and loads what is on Google Cloud Storage."""
         return self._given or default_client()
+
+    def _client_of(self, url: str) -> Client:
+        return self._given or client_for(url)
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Path,
                         storage_options: Mapping[str, Any] | None = None) -> None:
@@ -63,7 +66,7 @@ class CheckpointIO(Base):  # type: ignore[misc]
         if url is None:
             self._local.save_checkpoint(checkpoint, path, storage_options=storage_options)
             return
-        save(checkpoint, url, client=self.client, **checked_options(storage_options))
+        save(checkpoint, url, client=self._client_of(url), **checked_options(storage_options))
         self._origins.saved(url)
 
     def load_checkpoint(self, path: Path, map_location: Any = "cpu",
@@ -86,7 +89,7 @@ class CheckpointIO(Base):  # type: ignore[misc]
             raise ValueError(f"{url.removesuffix(LAST_OBJECT)}: a sharded checkpoint, and this Trainer loads "
                              "files: dataflux.lightning's FSDPStrategy and ModelParallelStrategy load it, and "
                              "dataflux.lightning.consolidated() makes one state of it")
-        found = load(url, map_location=map_location, weights_only=weights_only, client=self.client)
+        found = load(url, map_location=map_location, weights_only=weights_only, client=self._client_of(url))
         self._origins.loaded(url)
         return found
 
@@ -106,8 +109,8 @@ class CheckpointIO(Base):  # type: ignore[misc]
         if url is None:
             self._local.remove_checkpoint(path)
             return
-        if not removed(self.client, url):  # what is below is only looked for where there is no file
-            remove_folder(self.client, url)
+        if not removed(self._client_of(url), url):  # what is below is only looked for where there is no file
+            remove_folder(self._client_of(url), url)
 
 
 def checked_options(options: Mapping[str, Any] | None) -> dict[str, Any]:

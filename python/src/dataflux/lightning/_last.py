@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from fsspec.core import url_to_fs
 
-from .._place import lost_url, with_both_slashes
+from .._place import is_url, lost_url, with_both_slashes
 from ._paths import LAST_OBJECT
 
 Callback = TypeVar("Callback")
@@ -53,7 +53,7 @@ def _folder_of(path: Any) -> str:
     """A folder of a bucket, as it was given, but with the slashes that a pathlib.Path has lost; "" for one of
     this machine."""
     text = with_both_slashes(os.fspath(path))
-    return text if text.startswith(("gs://", "gcs://")) else lost_url(text)
+    return text if is_url(text) else lost_url(text)
 
 
 class _Seen(NamedTuple):

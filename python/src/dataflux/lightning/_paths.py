@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .._place import check_local, with_both_slashes
+from .._place import check_local, is_url, with_both_slashes
 
 LAST_OBJECT = "/.metadata"  # behind the URL of a checkpoint that is sharded
 
@@ -24,7 +24,7 @@ def url_of(path: Any) -> str | None:
     if not isinstance(text, str):
         raise TypeError(f"path: a str or a pathlib.Path is needed, and not {type(path).__name__}")
     text = with_both_slashes(text)
-    if not text.startswith(("gs://", "gcs://")):
+    if not is_url(text):
         check_local(text)
         return None
     found = text.rstrip("/")

@@ -16,7 +16,7 @@ from torch.distributed.checkpoint.state_dict import (
 from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
 from torch.distributed.fsdp import OptimStateKeyType
 
-from .._client import Client
+from .._client import Client, client_for
 from .._client import client as default_client
 from .._errors import NotFoundError
 from .._place import flag_of
@@ -84,8 +84,11 @@ class Saving:
 
     @property
     def client(self) -> Client:
-        """By which it saves and loads."""
+        """By which it saves and loads what is on Google Cloud Storage."""
         return self._given or default_client()
+
+    def _client_of(self, url: str) -> Client:
+        return self._given or client_for(url)
 
     @property
     def checkpoint_io(self) -> Any:
@@ -131,7 +134,7 @@ class Saving:
         for number, each in enumerate(checkpoint.pop("optimizer_states", [])):
             state[f"optimizer_{number}"] = each
         if not self._use_async:
-            _sharded.save(url, state, checkpoint, self.client, None, how)
+            _sharded.save(url, state, checkpoint, self._client_of(url), None, how)
             return
 
         step = checkpoint.get("global_step")
@@ -150,7 +153,7 @@ class Saving:
         if self._group is None and together():
             # Of its own, since training goes on with the other meanwhile.
             self._group = dist.new_group(backend="gloo", timeout=self._timeout)
-        self._saves.begin(url, partial(_sharded.save, url, copy, rest, self.client, self._group, how))
+        self._saves.begin(url, partial(_sharded.save, url, copy, rest, self._client_of(url), self._group, how))
 
     def load_checkpoint(self, checkpoint_path: Path, weights_only: bool | None = None) -> dict[str, Any]:
         """Loads a checkpoint into the model, and where training is to go on into the optimizers.
@@ -171,7 +174,7 @@ class Saving:
         self._origins.loaded(url)
         url = url.removesuffix(LAST_OBJECT)  # as resumable() names it
         optimizers = self.optimizers if self.lightning_module.trainer.state.fn == "fit" else []
-        if of_rank_zero(agreed(lambda: _is_folder(self.client, url) if self.is_global_zero else None)):
+        if of_rank_zero(agreed(lambda: _is_folder(self._client_of(url), url) if self.is_global_zero else None)):
             return self._load_sharded(url, optimizers, weights_only)
         return self._load_full(url, optimizers, weights_only)
 
@@ -185,7 +188,7 @@ class Saving:
         model, states = self._templates(optimizers)
         state = {self._model_key: model,
                  **{f"optimizer_{number}": each for number, each in enumerate(states)}}
-        rest = _sharded.load(url, state, self.lightning_module.strict_loading, self.client, weights_only)
+        rest = _sharded.load(url, state, self.lightning_module.strict_loading, self._client_of(url), weights_only)
         model = next(state[name] for name in _sharded.MODELS if name in state)
         self._put(model, [(each, state[f"optimizer_{number}"]) for number, each in enumerate(optimizers)])
         return rest
@@ -236,8 +239,8 @@ class Saving:
         if url is None:
             CheckpointIO(self._given)._remove_now(path)
         else:
-            removed(self.client, url)
-            remove_folder(self.client, url)
+            removed(self._client_of(url), url)
+            remove_folder(self._client_of(url), url)
 
     def teardown(self) -> None:
         """Waits for the saves that are under way. Raises what the first of them has failed with, once, and

@@ -11,7 +11,7 @@ from .._errors import Error, InvalidArgumentError, NotFoundError, of_status
 from .._listing import Listing, Rows
 from .._manifest import Manifest
 from .._pairing import PairedRows
-from .._place import object_place, one_of, prefix_place, url_of, with_both_slashes
+from .._place import bucket_url, one_of, prefix_place, url_of, with_both_slashes
 from .._shard_lists import shards_of
 from .._shard_join import ShardJoin
 from .._shards import ShardIndex
@@ -127,13 +127,16 @@ def _told(first, parts):
     elif isinstance(first, tuple):
         told = url_of(*first)
     elif isinstance(first, ShardJoin):
-        told = f"a join of shards of gs://{first.left.bucket} and gs://{first.right.bucket}"
+        told = f"a join of shards of {first.left.bucket} and {first.right.bucket}"
     elif isinstance(first, ShardIndex):
         told = f"shards of gs://{first.bucket}"
     elif are_rows(first):
         told = f"a listing of gs://{parts[0].bucket}"
+        told = f"shards of {first.bucket}"
+    elif _are_rows(first):
+        told = f"a listing of {bucket_url(parts[0].bucket)}"
     else:
-        told = getattr(first, "url", f"names of gs://{parts[0].bucket}")
+        told = getattr(first, "url", f"names of {bucket_url(parts[0].bucket)}")
     return told + f" and {len(parts) - 1} more" * (len(parts) > 1)
 
 
@@ -243,7 +246,7 @@ def _manifest_file(client, manifest, folder, number):
         text = os.fspath(manifest)
         if isinstance(text, str) and "://" not in text and with_both_slashes(text) == text:
             return os.path.abspath(text), None
-    bucket, name, _ = object_place(manifest, "manifest")
+    bucket, name, _ = client._object_place(manifest, "manifest")
     client.download(manifest, path)
     return path, (bucket.decode(), name.decode())
 
@@ -252,7 +255,7 @@ def _list(client, wanted, folder):
     """Manifests of what is below several (url, filters)."""
     paths = []
     for number, (url, filters) in enumerate(wanted):
-        bucket, prefix = prefix_place(url)
+        bucket, prefix = client._prefix_place(url)
         path = os.path.join(folder.path, f"manifest-{number}")
         listing = client.list(url, **filters)
         if not len(listing):

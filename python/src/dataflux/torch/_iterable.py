@@ -9,7 +9,7 @@ from typing import Any, Iterator, Sequence
 from torch.utils.data import IterableDataset as TorchIterable
 from torch.utils.data import get_worker_info
 
-from .._client import Client, given_client
+from .._client import Client, given_client, service_of
 from .._passes import Pass
 from .._place import count_of, one_of
 from .._sampler import WINDOWS
@@ -111,7 +111,7 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         self._rank, self._world_size = ranks(rank, world_size)
         epoch, consumed = count_of(epoch, "epoch"), count_of(consumed, "consumed")
         Order(0, self._how, epoch, 0, self._rank, self._world_size, equalize)  # for its checks
-        self._client = given_client(client) or Client()
+        self._client = given_client(client) or Client(service=service_of(url, manifest, names, pairs, shards))
         self._source = source_of(self._client, url, manifest, names, pairs, shards, unpaired, filters,
                                  self._rank, self._world_size)
         self._plans = shuffle in WINDOWS

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .._client import Client, given_client
-from .._client import client as default_client
+from .._client import Client, client_for, given_client
 from .._errors import DataLossError, Error
 from .._file_reader import FileReader
-from .._place import count_of, flag_of, object_place, url_of
+from .._place import count_of, flag_of, url_of
 from ._save import named_object
 from ._served import Served
 from ._shards import telling_of_shards
@@ -66,10 +65,10 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
     Threads: any.
     """
     named_object(url)
-    client = given_client(client) or default_client()
+    client = given_client(client) or client_for(url)
     how = dict(pickle_load_args, map_location=map_location, weights_only=weights_only,
                pickle_module=pickle_module)
-    bucket, name, of_place = object_place(url)
+    bucket, name, of_place = client._object_place(url)
     told = url_of(bucket.decode(), name.decode())
     generation = count_of(generation, "generation") or of_place
     if flag_of(mmap, "mmap"):

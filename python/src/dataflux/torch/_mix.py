@@ -11,7 +11,7 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from torch.utils.data import Dataset, get_worker_info
 
-from .._client import Client, given_client
+from .._client import Client, given_client, service_of
 from .._mixer import Mixer
 from .._place import count_of, one_of
 from .._sampler import WINDOWS, Sampler
@@ -200,7 +200,8 @@ class Mix(IterableDataset):
         self._equalize = one_of(equalize, "equalize", ("drop", "pad"))
         self._rank, self._world_size = ranks(rank, world_size)
         epoch, consumed = count_of(epoch, "epoch"), count_of(consumed, "consumed")
-        self._client = given_client(client) or Client()
+        self._client = given_client(client) or Client(
+            service=service_of(*(each._source.parts[0] for each in self._sources)))
         self._leaves, self._blend = _blend_of(self._sources, weights, ended, self._length)
         self._how = {"seed": 0, "shuffle": "mix", "block": None, "window": None}
         parts = [part for leaf in self._leaves for part in leaf.source.parts]

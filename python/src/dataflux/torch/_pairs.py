@@ -14,7 +14,7 @@ from .._errors import NotFoundError, PreconditionError
 from .._items import Item
 from .._listing import Row, text_of
 from .._pairing import PairedRows, Side, write_pairs
-from .._place import prefix_place, url_of
+from .._place import bucket_url, prefix_place, url_of
 from ._source import Listed
 
 FILE = "pairs"
@@ -146,7 +146,7 @@ def write(client: Client, both: Sequence[Listed], sides: Sequence[tuple[str, str
     for listed, (bucket, prefix, suffix) in zip(both, sides):
         manifest = client.open_manifest(listed.path)
         if manifest.bucket != bucket:
-            raise ValueError(f"manifest: it is of gs://{manifest.bucket}, and pairs are of gs://{bucket}")
+            raise ValueError(f"manifest: it is of {bucket_url(manifest.bucket)}, and pairs are of {bucket_url(bucket)}")
         if manifest.summary.get("versions"):
             raise ValueError(f"manifest: {listed.path} has all generations of its objects, of which none can "
                              "be chosen")

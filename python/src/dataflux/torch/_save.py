@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import torch
 from torch import serialization
 
-from .._client import Client, given_client
-from .._client import client as default_client
+from .._client import Client, client_for, given_client
 from .._file import WRITE_OPTIONS
 from .._lending import Lending
 from .._lent import Lent
@@ -231,4 +230,4 @@ def save(obj: object, url: Place, *, client: Client | None = None, pickle_module
             serialize(obj, sink, module, pickle_protocol, crc32)
             sink.finish()
 
-    return send((client or default_client()).writer(url, **how), produce)
+    return send((client or client_for(url)).writer(url, **how), produce)

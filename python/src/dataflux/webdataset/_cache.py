@@ -48,10 +48,10 @@ class Cache:
                 raise ValueError(f"url_to_name: {name!r} of {url} is no name of a file")
             return os.path.join(self._folder, name), {}
         identity, how = url, {}
-        if scheme_of(url) == "gs":
-            from .._client import client as default
+        if scheme_of(url) in ("gs", "s3"):
+            from .._client import client_for
 
-            generation = (self._client or default()).stat(url).generation
+            generation = (self._client or client_for(url)).stat(url).generation
             identity, how = f"{url}#{generation}", {"generation": generation}
         digest = hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         readable = re.sub(r"[^A-Za-z0-9._-]", "_", url.rpartition("/")[2])[-100:]

@@ -106,7 +106,8 @@ class Indexed(WebDataset):
         known = set()
         for part in self._dataset._source.parts:
             index = part.open(self._dataset._client)
-            known |= {f"gs://{shard.bucket}/{shard.name}" for shard in index.shards}
+            scheme = self._dataset._client._scheme
+            known |= {f"{scheme}://{shard.bucket}/{shard.name}" for shard in index.shards}
         for missing, where in ((given - known, "the index has not"), (known - given, "the index has beside them")):
             if missing:
                 raise ValueError(f"urls: {len(missing)} of them {where}, such as {min(missing)}: index the shards that are "

@@ -168,11 +168,11 @@ def _local(path, mode):
 
 
 def open_gs(url: str, mode: str = "rb", bufsize: int = -1, *, client: Client | None = None, **kw: Any) -> Any:
-    """An object of Google Cloud Storage: read ahead, or written whole."""
+    """An object of Google Cloud Storage or S3: read ahead, or written whole."""
     if client is None:
-        from .._client import client as default
+        from .._client import client_for
 
-        client = default()
+        client = client_for(url)
     return client.open(url, mode, **kw)
 
 
@@ -199,7 +199,7 @@ def _unknown(url, *_, **__):
 
 # By scheme a function of (url, mode, bufsize), to which programs add theirs.
 gopen_schemes: Dict[str, Callable[..., Any]] = {
-    "__default__": _unknown, "gs": open_gs, "http": open_http, "https": open_http, "pipe": open_pipe}
+    "__default__": _unknown, "gs": open_gs, "s3": open_gs, "http": open_http, "https": open_http, "pipe": open_pipe}
 
 
 def _rewritten(url):
@@ -222,7 +222,7 @@ def path_of(url: str) -> str | None:
 
 def is_ours(url: str) -> bool:
     """Whether it is an object that the client reads."""
-    return scheme_of(url) == "gs" and gopen_schemes.get("gs") is open_gs and _rewritten(url) == url
+    return scheme_of(url) in ("gs", "s3") and gopen_schemes.get(scheme_of(url)) is open_gs and _rewritten(url) == url
 
 
 def gopen(url: str, mode: str = "rb", bufsize: int = -1, *, client: Client | None = None, **kw: Any) -> Any:
@@ -258,10 +258,10 @@ class Opener:
     def __call__(self, url: str, mode: str = "rb", bufsize: int = -1, **kw: Any) -> Any:
         if mode != "rb":
             return open_gs(url, mode, client=self.client)
-        from .._client import client as default
+        from .._client import client_for
         from ._ahead import InSequence
 
-        return io.BufferedReader(InSequence(self.client or default(), url), 1 << 20)
+        return io.BufferedReader(InSequence(self.client or client_for(url), url), 1 << 20)
 
 
 def register(client: Client | None = None) -> None:

@@ -118,9 +118,9 @@ class ReadShards(PipelineStage):
         if self._cache is not None or not is_ours(url):
             return None
         if self._client is None:
-            from .._client import client
+            from .._client import client_for
 
-            return Opening(client(), url)
+            return Opening(client_for(url), url)
         return Opening(self._client, url)
 
     def _stream(self, url, opening):

@@ -239,10 +239,10 @@ class ShardWriter:
         if not is_ours(self.pattern) or set(self._kw) - {"encoder", "client"} or _compression(self.pattern, None) \
                 or not re.search(r"%0[0-9]+d", self.pattern):
             return None
-        from .._client import client as default
+        from .._client import client_for
 
         self._encode = encoder_of(self._kw.get("encoder", True))
-        client = self._kw.get("client") or default()
+        client = self._kw.get("client") or client_for(self.pattern)
         return client.shard_writer(self.pattern, count=self.maxcount, bytes=int(self.maxsize), first=self.shard)
 
     def _of_bytes(self, obj):

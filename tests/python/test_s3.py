@@ -1,0 +1,176 @@
+"""Clients of S3: their options, URLs of both services, and the module's functions, which choose by the URL.
+What is the same on both services is tested with the mark `both_services`."""
+
+import pickle
+
+import pytest
+
+import dataflux
+from dataflux._place import BucketInS3
+
+
+@pytest.fixture
+def which():
+    return "s3"
+
+
+@pytest.fixture
+def found(emulator, monkeypatch):
+    """The module's functions find the emulator by the environment."""
+    for name, value in emulator.environment.items():
+        monkeypatch.setenv(name, value)
+    # Of a server of others nobody has said that it keeps conditions.
+    monkeypatch.setattr(dataflux._client, "_defaults", {"s3": emulator.client()})
+    yield
+    for each in dataflux._client._defaults.values():
+        each.close()
+
+
+def refused(emulator, kind, text, call):
+    before = emulator.answered()
+    with pytest.raises(kind, match=text):
+        call()
+    assert emulator.answered() == before
+
+
+@pytest.mark.parametrize("call", [
+    lambda client, url: client.get(url), lambda client, url: client.put(url, b""),
+    lambda client, url: client.stat(url), lambda client, url: client.exists(url),
+    lambda client, url: client.delete(url), lambda client, url: client.copy(url, url),
+    lambda client, url: client.copy(("b", "o"), url),
+    lambda client, url: client.move(url, url), lambda client, url: client.compose([url], url),
+    lambda client, url: client.patch(url, metadata={"a": "b"}), lambda client, url: client.read_into(url, bytearray(1)),
+    lambda client, url: client.get_ranges(url, [(0, 1)]), lambda client, url: client.get_many([url]),
+    lambda client, url: client.get_many([("b", "o", 0, 1)] and [(url, 0, 1)]),
+    lambda client, url: client.open(url), lambda client, url: client.open(url, "w"),
+    lambda client, url: client.open(url, "x"), lambda client, url: client.reader(url),
+    lambda client, url: client.writer(url), lambda client, url: client.list(url),
+    lambda client, url: client.list_batches(url), lambda client, url: client.list_shared(url, "f", board=("b", "p")),
+    lambda client, url: client.list_shared(("b", "x"), "f", board=url),
+    lambda client, url: client.open_manifest(url), lambda client, url: client.index_shards(url, "f"),
+    lambda client, url: client.index_shards(url + "-{0..3}.tar", "f"),
+    lambda client, url: client.open_shard_index(url, "f"), lambda client, url: client.shard_writer(url, count=1),
+    lambda client, url: client.checkpoint_set(url), lambda client, url: client.latest_set(url),
+    lambda client, url: client.list_sets(url), lambda client, url: client.keep_last_sets(url, 1),
+    lambda client, url: client.remove_sets(url), lambda client, url: client.upload(__file__, url),
+    lambda client, url: client.download(url, "f"), lambda client, url: client.upload_folder(".", url),
+    lambda client, url: client.download_folder(url, "f"), lambda client, url: client.remove_prefix(url),
+    lambda client, url: client.find_leftovers(url), lambda client, url: client.remove_leftovers(url),
+    lambda client, url: client.bucket(url), lambda client, url: client.permissions(url, ["a"]),
+    lambda client, url: client.bulk_restore(url)])
+def test_a_url_of_the_other_service_is_refused_before_any_request(emulator, client, call, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    told = r"'gs://b/o.*' is of Google Cloud Storage, and the client is of S3.*service='gcs'"
+    refused(emulator, ValueError, told, lambda: call(client, "gs://b/o"))
+    with dataflux.Client(endpoint="http://127.0.0.1:9", emulator=True, max_attempts=1) as other:
+        with pytest.raises(ValueError, match=r"'s3://b/o.*' is of S3, and the client is of Google.*service='s3'"):
+            call(other, "s3://b/o")
+
+
+def test_rows_know_their_service(emulator, client, bucket):
+    bucket.put("a", b"1")
+    listing = client.list(bucket())
+    row = pickle.loads(pickle.dumps(listing[0]))
+    assert row.url == bucket("a") and row == listing[0] and row.bucket == bucket.name
+    assert repr(row).startswith(f"<dataflux.Row s3://{bucket.name}/a, ")
+    assert client.get(row) == b"1"
+    with dataflux.Client(endpoint="http://127.0.0.1:9", emulator=True, max_attempts=1) as other:
+        for call in (other.get, other.stat, lambda row: other.get_many([row]), lambda row: other.get_many(listing)):
+            with pytest.raises(ValueError, match="is of S3, and the client is of Google"):
+                call(row)
+    assert pickle.loads(pickle.dumps(client.stat(bucket("a")))).url == bucket("a")
+    assert str(row.bucket).__class__ is str and isinstance(row.bucket, BucketInS3)
+
+
+def test_errors_name_s3(client, bucket):
+    with pytest.raises(dataflux.NotFoundError) as told:
+        client.get(bucket("none"))
+    assert told.value.url == bucket("none") == told.value.filename
+    assert f" of {bucket('none')}: " in str(told.value)
+    again = pickle.loads(pickle.dumps(told.value))
+    assert again.url == bucket("none") and str(again) == str(told.value)
+
+
+def test_the_modules_functions_choose_by_the_url(found, bucket, tmp_path):
+    dataflux.put(bucket("a"), b"123")
+    assert dataflux.get(bucket("a")) == b"123" and dataflux.exists((BucketInS3(bucket.name), "a"))
+    assert dataflux.stat(dataflux.list(bucket())[0]).size == 3
+    assert [item.data for batch in dataflux.get_many([bucket("a")]) for item in batch] == [b"123"]
+    with dataflux.open(bucket("b"), "w") as file:
+        file.write("text")
+    (tmp_path / "f").write_bytes(b"4")
+    dataflux.upload(tmp_path / "f", bucket("f"))
+    dataflux.download(bucket("f"), path=tmp_path / "g")
+    assert (tmp_path / "g").read_bytes() == b"4"
+    dataflux.client("s3").close()  # another one is found by the environment
+    assert dataflux.get(bucket("a")) == b"123" and dataflux.client("s3") is dataflux.client("s3")
+    with pytest.raises(dataflux.PreconditionError, match="under a condition"):
+        dataflux.writer(bucket("w"))
+    with pytest.raises(ValueError, match="the client is of S3"):
+        dataflux.copy(bucket("a"), "gs://b/o")
+
+
+def test_options_of_s3(emulator):
+    for wrong, text in (({"service": "s4"}, "service: 's4' is none of"), ({"region": 7}, "region: a str"),
+                        ({"addressing": "dns"}, "addressing: 'dns' is none"),
+                        ({"upload_checksum": "md5"}, "upload_checksum"), ({"emulator": True}, "emulator: it is of Google"),
+                        ({"credentials": "t"}, "credentials: it is of Google"),
+                        ({"user_project": "p"}, "user_project: it is of Google"),
+                        ({"anonymous": True}, "anonymous: it does not go with access_key_id"),
+                        ({"secret_access_key": None}, "access_key_id: it goes with"),
+                        ({"access_key_id": None, "secret_access_key": None, "session_token": "t"}, "session_token: it goes"),
+                        ({"requester_pays": "yes"}, "requester_pays: True or False")):
+        with pytest.raises((TypeError, ValueError), match=text):
+            dataflux.Client(**{**emulator.options, **wrong})
+    for name, value in (("region", "r"), ("access_key_id", "k"), ("requester_pays", True), ("addressing", "path"),
+                        ("conditional_writes", True), ("upload_checksum", "none")):
+        with pytest.raises(ValueError, match=f"{name}: it is of S3"):
+            dataflux.Client(**{name: value})
+
+
+def test_keys_are_never_shown(emulator):
+    client = dataflux.Client(**emulator.options, session_token="the token")
+    assert emulator.secret not in repr(client) and "the token" not in repr(client)
+    with pytest.raises(TypeError, match="so that no secret travels"):
+        pickle.dumps(client)
+    with dataflux.Client(**{**emulator.options, "secret_access_key": "x" * 40}) as wrong:
+        with pytest.raises(dataflux.PermissionDeniedError) as told:
+            wrong.get("s3://bucket/o")
+        assert "x" * 40 not in str(told.value)
+
+
+def test_clients_that_find_their_keys_are_pickled(emulator, bucket, monkeypatch):
+    for name, value in emulator.environment.items():
+        monkeypatch.setenv(name, value)
+    bucket.put("a", b"1")
+    with pickle.loads(pickle.dumps(dataflux.Client(service="s3"))) as client:
+        assert client.get(bucket("a")) == b"1"
+
+
+def test_anonymous_requests_are_not_signed(emulator, bucket):
+    with dataflux.Client(service="s3", endpoint=emulator.endpoint, anonymous=True) as client:
+        with pytest.raises(dataflux.PermissionDeniedError):
+            client.get(bucket("a"))
+
+
+def test_what_s3_lacks_says_so(client, bucket):
+    for call in (lambda: client.buckets(), lambda: client.permissions(bucket(), ["storage.objects.get"]),
+                 lambda: client.patch(bucket("a"), metadata={"a": "b"}),
+                 lambda: client.move(bucket("a"), bucket("b")),
+                 lambda: client.compose([bucket("a")], bucket("b"))):
+        with pytest.raises(dataflux.Error, match="S3") as told:
+            call()
+        assert told.value.status == "unimplemented"
+
+
+def test_tasks(emulator, bucket):
+    import asyncio
+
+    async def main():
+        async with emulator.async_client() as client:
+            await client.put(bucket("a"), b"1")
+            with pytest.raises(ValueError, match="the client is of S3"):
+                await client.get("gs://b/a")
+            return [row.url async for rows in client.list_batches(bucket()) for row in rows], await client.get(bucket("a"))
+
+    assert asyncio.run(main()) == ([bucket("a")], b"1")
