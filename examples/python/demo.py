@@ -2,11 +2,11 @@
 """The main job through Python: list a bucket, read every object with its bytes checked, write a
 checkpoint while it is being made, and read it back by many ranges at once. Each step has a bar.
 
-    demo.py [FOLDER | gs://BUCKET/PREFIX]
+    demo.py [--s3] [FOLDER | gs://BUCKET/PREFIX | s3://BUCKET/PREFIX]
 
 With FOLDER (default: /usr/include) an emulator serves the files of it, and each object is compared
-with its file. In a bucket of yours it writes one object, which it removes. Credentials are the
-usual ones. ./dev demo --python runs it.
+with its file; with --s3 an emulator of S3. In a bucket of yours it writes one object, which it removes. Credentials are the
+usual ones. ./dev demo --python runs it, and ./dev demo --s3 with --s3.
 """
 
 import os
@@ -62,14 +62,16 @@ def checkpoint(client: dataflux.Client, url: str) -> None:
     client.delete(url)
 
 
-def main(place: str = "/usr/include") -> None:
+def main(*arguments: str) -> None:
+    in_s3 = "--s3" in arguments
+    place = next((each for each in arguments if each != "--s3"), "/usr/include")
     with ExitStack() as stack:
-        if place.startswith("gs://"):
+        if place.startswith(("gs://", "s3://")):
             folder, url = None, place.rstrip("/") + "/"
-            client = stack.enter_context(dataflux.Client())
+            client = stack.enter_context(dataflux.Client(service="s3" if place.startswith("s3://") else "gcs"))
         else:
-            folder, url = place, "gs://demo/"
-            service = stack.enter_context(dataflux.emulator("demo", seed=place))
+            folder, url = place, "s3://demo/" if in_s3 else "gs://demo/"
+            service = stack.enter_context(dataflux.emulator("demo", seed=place, service="s3" if in_s3 else "gcs"))
             client = stack.enter_context(service.client())
         print(f"  {url:20} {'objects':>10} {'MiB':>12} {'s':>9} {'MiB/s':>11}")
         listing = list_all(client, url)
@@ -81,4 +83,4 @@ def main(place: str = "/usr/include") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(*sys.argv[1:3])
