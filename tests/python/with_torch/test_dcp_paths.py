@@ -30,7 +30,7 @@ def test_two_slashes_stay_two(client, bucket):
 @pytest.mark.parametrize("path, why", [
     ("gs://", "names no bucket"), ("gs:///a", "names no bucket"), ("gs://b", "names no folder"),
     ("gs://b/", "names no folder"), ("/tmp/x", "FileSystemWriter"), (Path("/tmp/x"), "FileSystemWriter"),
-    ("s3://b/x", "FileSystemWriter"), ("", "FileSystemWriter"), ("gs://b/\0", "NUL")])
+    ("az://b/x", "FileSystemWriter"), ("", "FileSystemWriter"), ("gs://b/\0", "NUL")])
 @pytest.mark.parametrize("kind", [StorageWriter, StorageReader])
 def test_no_place_for_a_checkpoint(kind, path, why):
     with pytest.raises(ValueError, match=f"path: .*{why}"):

@@ -168,7 +168,7 @@ def test_fabric(client, bucket):
 def test_paths():
     assert url_of("gs://b/x") == url_of(Path("gs://b/x")) == url_of("gs:/b/x") == "gs://b/x"
     assert url_of("gs://b/a//b") == "gs://b/a//b" and url_of(Path("gcs://b/a")) == "gcs://b/a"
-    for local in ("x", "gs", "s3://b/x", Path("/tmp"), "/a/gs:x/b", "/a/gs/b"):
+    for local in ("x", "gs", "az://b/x", Path("/tmp"), "/a/gs:x/b", "/a/gs/b"):
         assert url_of(local) is None
     # What became a path of this machine out of gs://b/x would be saved here, in silence.
     for lost in ("/gs:/b/x", "./gs:/b/x", Path("gs://b/x").absolute(), Path("gcs://b/x").absolute(),
