@@ -401,10 +401,9 @@ class AsyncGetMany(Batches):
         raise TypeError("reads that are under way belong to their process, and cannot be pickled")
 
 
-def _requests_of(requests):
+def _requests_of(requests, client):
     if isinstance(requests, Requests):
         return requests
-def _requests_of(requests, client):
     try:
         each = None if isinstance(requests, (str, bytes)) else iter(requests)
     except TypeError:

@@ -26,8 +26,7 @@ class Requests:
     pushed   how many the library has taken
     """
 
-    def __init__(self, iterable, bucket=None):
-    def __init__(self, iterable, client):
+    def __init__(self, iterable, client, bucket=None):
         self._client = client
         self._from = iter(iterable)
         self.bucket = bucket

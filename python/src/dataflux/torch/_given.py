@@ -129,11 +129,8 @@ def _told(first, parts):
     elif isinstance(first, ShardJoin):
         told = f"a join of shards of {first.left.bucket} and {first.right.bucket}"
     elif isinstance(first, ShardIndex):
-        told = f"shards of gs://{first.bucket}"
-    elif are_rows(first):
-        told = f"a listing of gs://{parts[0].bucket}"
         told = f"shards of {first.bucket}"
-    elif _are_rows(first):
+    elif are_rows(first):
         told = f"a listing of {bucket_url(parts[0].bucket)}"
     else:
         told = getattr(first, "url", f"names of {bucket_url(parts[0].bucket)}")

@@ -79,7 +79,7 @@ class Named:
         self.open(client)
         # An empty stretch says that there is none for now.
         asked = (each for rows in stretches for each in (map(self.listed, rows) if rows else (...,)))
-        requests: Any = Requests(asked, self.bucket.encode())
+        requests: Any = Requests(asked, client, self.bucket.encode())
         return client.get_many(requests, on_error="return")
 
     def some(self, client: Client, rows: Sequence[int]) -> Iterator[Item]:
