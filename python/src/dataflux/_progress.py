@@ -135,7 +135,7 @@ class Telling:
         progress, told = call.watch
         verb, bucket, name = (part.decode("utf-8", "replace") if isinstance(part, bytes)
                               else part or "" for part in told)
-        self._teller = of(progress, f"{verb} gs://{bucket}/{name}",
+        self._teller = of(progress, f"{verb} {client._scheme}://{bucket}/{name}",
                           "objects" if verb in ("listing", "remove", "index", "verify") else "B")
         client._handle()
         self.feed = client._feed
