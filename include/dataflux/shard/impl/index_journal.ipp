@@ -36,7 +36,7 @@ DATAFLUX_INLINE result<std::vector<shard_index>> index_journal::open(
   std::vector<shard_index> parts;
   if (file_.size() > 0) {
     const auto whole = map_file(place.folder + "/" + name, "journal", owner);
-    if (whole && as_text(*whole).starts_with(head)) parts = read(*whole, std::move(owner), of);
+    if (whole && as_text(*whole).starts_with(head)) parts = read(*whole, owner, of);
   }
   if (parts.empty()) end_ = journal_piece;
   good_ = file_.resize(parts.empty() ? 0 : end_) && file_.write(as_bytes(head), 0);
