@@ -56,7 +56,10 @@ template <class Self>
 class coordinator : public std::enable_shared_from_this<Self> {
  public:
   coordinator(object_store& store, scheduler& strand, call_limits limits) noexcept
-      : store_(store), clock_(strand, limits), caller_stop_(std::move(limits.stop)) {}
+      : store_(store),
+        scheme_(store.traits().scheme),
+        clock_(strand, limits),
+        caller_stop_(std::move(limits.stop)) {}
   coordinator(const coordinator&) = delete;
   coordinator& operator=(const coordinator&) = delete;
 
@@ -129,9 +132,9 @@ class coordinator : public std::enable_shared_from_this<Self> {
   ~coordinator() = default;
 
   Self& self() noexcept { return static_cast<Self&>(*this); }
-  /// Whose bucket it is about.
+  /// Whose bucket it is about; the store may have ended.
   void name_store(error& why) noexcept {
-    within_memory([&] { why.with_scheme(store_.traits().scheme); });
+    within_memory([&] { why.with_scheme(scheme_); });
   }
 
   /// From now on requests get a token of their own, which stop_requests() stops.
@@ -217,6 +220,7 @@ class coordinator : public std::enable_shared_from_this<Self> {
   };
 
   object_store& store_;
+  const std::string_view scheme_;  ///< a literal
   const call_clock clock_;
   const std::stop_token caller_stop_;
   std::stop_source stop_{std::nostopstate};
