@@ -14,6 +14,8 @@ struct command_line {
   std::string endpoint{};
   bool anonymous{false};
   std::string user_project{};
+  /// "gcs", "s3", or empty where URLs say it.
+  std::string service{};
   /// Of S3.
   std::string region{};
   bool requester_pays{false};

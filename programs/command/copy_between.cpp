@@ -24,6 +24,7 @@ namespace {
 /// Copies at a time: each waits for the service most of the time.
 constexpr std::size_t at_a_time = 16;
 constexpr std::uint64_t part_size = std::uint64_t{16} << 20U;
+constexpr std::uint64_t most_small_parts = 5000;
 
 const session& target_of(const copy_job& job) {
   return job.with.other == nullptr ? job.with : *job.with.other;
@@ -59,7 +60,8 @@ result<void> through_here(const copy_job& job, const object_metadata& from,
   request.bucket = bucket;
   request.object = name;
   request.attributes = carried(from);
-  request.part_size = part_size;
+  // A larger object gets parts that are as large as it needs.
+  if (from.size <= part_size * most_small_parts) request.part_size = part_size;
   request.size_hint = from.size;
   request.observer = &orphans;
   request.limits.stop = job.with.stop;
@@ -119,7 +121,8 @@ void copy_one_between(const copy_job& job, const location& source, const locatio
     return job.report.failed(
         error(errc::invalid_argument, "give the name that it gets, not " + target.to_string()));
   }
-  if (is_itself(source, target, from->name, to)) {
+  // Of a generation that is named another one is made: so an older state comes back.
+  if (source.generation() == 0 && is_itself(source, target, from->name, to)) {
     return job.report.failed(
         error(errc::invalid_argument, source.to_string() + " would be copied onto itself"));
   }

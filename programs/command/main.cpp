@@ -67,6 +67,12 @@ struct services {
   std::string_view own{"gs"};
   std::string_view other{};
 };
+/// A word without the option that it may be written together with: --output=URL, -oURL.
+std::string_view value_of(std::string_view word) {
+  if (word.starts_with("--")) return word.substr(std::min(word.find('='), word.size() - 1) + 1);
+  return word.starts_with('-') ? word.substr(std::min<std::size_t>(2, word.size())) : word;
+}
+
 dataflux::result<services> services_of(const cli::command& what, const cli::command_line& asked,
                                        std::span<char* const> words) {
   services found;
@@ -78,7 +84,7 @@ dataflux::result<services> services_of(const cli::command& what, const cli::comm
   } else {
     std::string_view first;
     for (const std::string_view word : words) {
-      const auto scheme = cli::scheme_of(word);
+      const auto scheme = cli::scheme_of(value_of(word));
       if (scheme.empty() || scheme == first) continue;
       if (!first.empty()) {
         return dataflux::error(dataflux::errc::invalid_argument,
@@ -86,7 +92,12 @@ dataflux::result<services> services_of(const cli::command& what, const cli::comm
       }
       first = scheme;
     }
-    if (!first.empty()) found.own = first;
+    const std::string_view told = asked.service.empty() ? "" : asked.service == "s3" ? "s3" : "gs";
+    if (!first.empty() && !told.empty() && first != told) {
+      return dataflux::error(dataflux::errc::invalid_argument,
+                             "--service is another one than that of the URLs");
+    }
+    found.own = !first.empty() ? first : !told.empty() ? told : found.own;
   }
   if (!found.other.empty() && !asked.endpoint.empty()) {
     return dataflux::error(dataflux::errc::invalid_argument,
@@ -140,6 +151,9 @@ int main(int argc, char** argv) {
   app.add_flag("--anonymous", asked.anonymous, "Use no credentials: for public buckets");
   app.add_option("--user-project", asked.user_project,
                  "Who pays for requests to a bucket whose requester pays");
+  app.add_option("--service", asked.service,
+                 "Whose bucket a manifest or an index in a file is about; a URL says it itself")
+      ->check(CLI::IsMember({"gcs", "s3"}));
   app.add_option("--region", asked.region, "S3: where the bucket is; otherwise it is found");
   app.add_flag("--requester-pays", asked.requester_pays,
                "S3: this account pays at a bucket whose requester pays");

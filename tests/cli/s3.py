@@ -4,6 +4,7 @@
     s3.py --dataflux PROGRAM --emulator PROGRAM [TEST...]
 """
 
+import re
 import subprocess
 import sys
 
@@ -118,6 +119,32 @@ class S3(Case):
         self.fails(2, "--endpoint", "http://127.0.0.1:9", "cp", self.s3_url("a"), f"gs://{BUCKET}/a",
                    saying="AWS_ENDPOINT_URL_S3")
         self.fails(2, "stat", "s4://bucket/x", saying="s3://bucket/name")
+
+    def test_a_url_written_together_with_its_option(self):
+        self.write("d/a.txt", b"1")
+        for number, output in enumerate(("--output=", "-o")):
+            url = self.s3_url(f"{number}.tar")
+            self.ok("--conditional-writes", "shards", "create", "d", output + url)
+            self.assertIn(url.encode(), self.ok("ls", url))
+        self.assertEqual([], self.emulator.names())
+        self.fails(2, "shards", "index", self.s3_url(), "idx", f"--board=gs://{BUCKET}/p",
+                   saying="only `cp` is of two services")
+
+    def test_a_file_about_a_bucket_of_s3(self):
+        self.write("a", b"1")
+        self.cp("a", self.s3_url("d/a"))
+        self.ok("manifest", "create", self.s3_url("d"), "m")
+        self.cp("a", self.s3_url("d/b"))
+        self.ok("--service", "s3", "manifest", "refresh", "m")
+        self.assertIn(self.s3_url("d/").encode(), self.ok("--service=s3", "manifest", "show", "m"))
+        self.fails(2, "--service", "gcs", "ls", self.s3_url(), saying="--service")
+
+    def test_a_generation_comes_back_over_its_name(self):
+        self.emulator.put("y/a", b"1")
+        shown = self.ok("stat", f"gs://{BUCKET}/y/a").decode()
+        generation = re.search(r"generation:? +(\d+)", shown).group(1)
+        self.ok("cp", f"gs://{BUCKET}/y/a#{generation}", f"gs://{BUCKET}/y/a")
+        self.assertNotIn(generation, self.ok("stat", f"gs://{BUCKET}/y/a").decode())
 
     def test_manifests(self):
         self.write("a", b"1")
