@@ -9,15 +9,17 @@ import fsspec
 import pytest
 
 import dataflux
+from dataflux._client import Options
 from dataflux.fsspec import DatafluxFileSystem
 from test_async_types import by_mypy, typed  # noqa: F401, a fixture
 
 
 def given(**how):
-    """The options of the client that a filesystem makes."""
+    """The options of the client that a filesystem makes, where they are not its own."""
     fs = DatafluxFileSystem(skip_instance_cache=True, **how)
+    own = inspect.signature(dataflux.Client).parameters
     return {name: value for name, value in fs.client._options.given.items()
-            if value not in (None, False, 0)}
+            if value not in (None, False, 0, own[name].default)}
 
 
 def test_gcsfs_s_arguments_are_taken(monkeypatch):
@@ -42,14 +44,21 @@ def test_gcsfs_s_arguments_are_taken(monkeypatch):
 OPTIONS = {"endpoint": "https://x", "emulator": True, "anonymous": True, "credentials": "token",
            "credentials_file": "file", "first_byte_timeout": 7.0, "stall_timeout": 7.0,
            "connect_timeout": 7.0, "token_limit": 7.0, "slice": 1 << 20, "memory_cap": 1 << 28,
-           "upload_memory": 1 << 28, "tokens_to_emulator": True}
+           "upload_memory": 1 << 28, "tokens_to_emulator": True, "service": "s3", "addressing": "path",
+           "upload_checksum": "composite", "requester_pays": True, "conditional_writes": True}
+KEYS = {"access_key_id": "x", "secret_access_key": "y", "session_token": "z"}
 
 
 @pytest.mark.parametrize("name", [
     name for name in inspect.signature(dataflux.Client).parameters])
 def test_all_options_of_a_client_are_taken(name):
     value = OPTIONS.get(name, 7 if name.startswith(("io_", "max_")) else "x")
-    assert given(**{name: value}) == {name: value}
+    options = {name: value}
+    if name in Options._of_s3:
+        options["service"] = "s3"
+    if name in KEYS:
+        options.update(KEYS)
+    assert given(**options) == options
 
 
 TUNING = {"default_fill_cache": False, "default_cache_type": "first", "default_block_size": 1 << 20,
