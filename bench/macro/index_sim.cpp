@@ -160,9 +160,14 @@ class shards_of_rows final : public dataflux::name_source {
  public:
   explicit shards_of_rows(const dataflux::object_columns& rows) : rows_(rows) {}
   void scan(std::string_view from, visitor& visit) const override {
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (rows_[i].name >= from && !visit(rows_[i])) return;
+    std::size_t first = 0;
+    for (std::size_t left = rows_.size(); left > 0;) {
+      const std::size_t half = left / 2;
+      const bool before = rows_.name(first + half) < from;
+      if (before) first += half + 1;
+      left = before ? left - half - 1 : half;
     }
+    while (first < rows_.size() && visit(rows_[first])) ++first;
   }
 
  private:
