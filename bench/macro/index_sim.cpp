@@ -186,8 +186,10 @@ void measure(const settings& s) {
   tar_store store(inner, archive);
   const dataflux::transfer_context context(store);
   const auto began = clock.now();
-  auto made = dataflux::submit_index_shards(
-      context, {.bucket = "bench", .shards = rows_of(s, archive), .path = s.path, .parallelism = s.parallelism});
+  auto made = dataflux::submit_index_shards(context, {.bucket = "bench",
+                                                      .shards = rows_of(s, archive),
+                                                      .path = s.path,
+                                                      .parallelism = s.parallelism});
   // The file is written on a thread, in no simulated time.
   while (!made.poll()) {
     if (!clock.run_one()) std::this_thread::sleep_for(std::chrono::microseconds(20));
