@@ -256,7 +256,7 @@ class Interrupted(Case):
     def test_many_small_uploads(self):
         for i in range(300):
             self.write(f"src/{i}", noise(5000, i))
-        self.inflict("delay", ms=300, verb="objects.insert", count=0)
+        self.inflict("delay", ms=2000, verb="objects.insert", count=0)
         program = self.start("cp", "-r", "src", self.url("sent"), env=self.environment)
         self.assertTrue(wait_until(lambda: self.hits() > 10))
         self.interrupt(program, signal.SIGTERM)
