@@ -322,7 +322,7 @@ class Core:
         return _again, (type(self), self._options.given)
 
     def __repr__(self):
-        hidden = ("credentials", *Options._secret)
+        hidden = ("credentials", "access_key_id", *Options._secret)
         given = ", ".join(f"{name}={'...' if name in hidden else repr(value)}"
                           for name, value in self._options.given.items()
                           if value and value not in ("gcs", "automatic", "full_object"))
