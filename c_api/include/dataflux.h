@@ -273,7 +273,8 @@ typedef struct dataflux_client_options {
    * for S3 emulator, tokens_to_emulator, credentials_file, user_project and quota_project. */
   uint32_t service;    /* DATAFLUX_SERVICE_* */
   uint32_t addressing; /* DATAFLUX_ADDRESSING_* */
-  const char* region;  /* NULL = AWS_REGION, AWS_DEFAULT_REGION, the profile's, "us-east-1" */
+  /* NULL = AWS_REGION, AWS_DEFAULT_REGION, that of a profile whose keys are found, "us-east-1". */
+  const char* region;
   /* Instead of those that AWS's tools would find: both, with a token where they have one. They are
    * copied, and never logged. */
   const char* access_key_id;

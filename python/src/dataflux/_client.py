@@ -186,8 +186,8 @@ class Core:
         tokens_to_emulator: an emulator gets the tokens of `credentials` or `credentials_file`, too: for
             tests of what is done with tokens. Over plain HTTP only at a loopback address: else InvalidArgumentError
             when the client is first used.
-        region: of S3; None = AWS_REGION, AWS_DEFAULT_REGION, that of a profile, "us-east-1". A bucket elsewhere
-            is found by itself.
+        region: of S3; None = AWS_REGION, AWS_DEFAULT_REGION, that of a profile whose keys are found, "us-east-1".
+            A bucket elsewhere is found by itself.
         access_key_id, secret_access_key, session_token: of S3, in place of those that would be found. They
             are never shown, nor pickled.
         addressing: of S3: "virtual_hosted" (BUCKET.HOST), "path" (HOST/BUCKET), or "automatic": the first on
