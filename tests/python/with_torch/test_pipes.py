@@ -149,9 +149,18 @@ def test_lines_of_short_objects(url, urls, options, strip, path):
 
 
 def test_only_a_line_feed_ends_a_line(client, bucket, options):
-    client.put(bucket("x"), b"a\r\n\n\x0bb\x85c\r\n\nd")
+    client.put(bucket("x"), b"a\n\n\x0bb\x85c\rd\n\ne\r")
     assert list(load_files(bucket("x"), client=options).readlines(return_path=False)) == \
-        [b"a\r", b"", b"\x0bb\x85c\r", b"", b"d"]
+        [b"a", b"", b"\x0bb\x85c\rd", b"", b"e\r"]
+
+
+def test_a_carriage_return_goes_with_the_line_feed(client, bucket, options):
+    """As in TorchData: lines of files that Windows has written."""
+    client.put(bucket("x"), b"a\r\n\r\nb\r\r\n\nc\r\n")
+    files = load_files(bucket("x"), client=options)
+    assert list(files.readlines(return_path=False)) == [b"a", b"", b"b\r", b"", b"c"]
+    assert list(files.readlines(return_path=False, strip_newline=False)) == \
+        [b"a\r\n", b"\r\n", b"b\r\r\n", b"\n", b"c\r\n"]
 
 
 def test_a_line_lies_across_parts(long, options):

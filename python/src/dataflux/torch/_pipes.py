@@ -275,7 +275,7 @@ class Files(_OfObjects):
 
         Arguments:
             return_path: pairs of URL and line; False = lines alone.
-            strip_newline: lines come without their line feed.
+            strip_newline: lines come without their line feed, and a carriage return before it.
             most_bytes: of a line without its line feed. A longer one is a ResourceExhaustedError that names the
                 object and the byte at which the line begins.
         """
@@ -361,7 +361,7 @@ class Lines(Pipe):
                 raise self._too_long(content, byte)
             byte += len(line)
             if ends and strip:
-                line = line[:-1]
+                line = line[:-2] if line.endswith(b"\r\n") else line[:-1]
             yield (url, line) if path else line, (
                 (done, byte, generation, 0) if byte < size else (done + 1, 0, 0, 0))
 
