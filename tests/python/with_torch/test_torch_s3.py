@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import dataflux
-from dataflux.torch import IterableDataset, MapDataset, Mix, load, save
+from dataflux.torch import IterableDataset, MapDataset, Mix, list_files, load, load_files, save
 
 
 @pytest.fixture
@@ -72,6 +72,67 @@ def test_without_a_client_the_url_chooses(emulator, objects, monkeypatch):
     assert len(list(torch.utils.data.DataLoader(dataset, batch_size=None, num_workers=2))) == 20
     with pytest.raises(ValueError, match="the client is of S3"):
         IterableDataset("gs://bucket/x", client=dataset._client)
+
+
+@pytest.fixture
+def gcs():
+    with dataflux.Client(endpoint="http://127.0.0.1:9", emulator=True, max_attempts=1) as client:
+        yield client
+
+
+@pytest.mark.parametrize("make", [
+    lambda url, client: IterableDataset(url, client=client), lambda url, client: MapDataset(names=[url], client=client),
+    lambda url, client: IterableDataset(names=[("b", "o"), url], client=client),
+    lambda url, client: IterableDataset(pairs=[(("b", "x"), ".a"), (url, ".b")], client=client),
+    lambda url, client: IterableDataset(pairs=[(url, ".a"), (("b", "x"), ".b")], manifest="m", client=client),
+    lambda url, client: IterableDataset(manifest=url, client=client),
+    lambda url, client: IterableDataset(shards=url, client=client),
+    lambda url, client: load_files([url], client=client), lambda url, client: load_files([("b", "o"), url], client=client),
+    lambda url, client: list_files(url, client=client), lambda url, client: list_files([("b", "x"), url], client=client)])
+def test_a_url_of_the_other_service_is_refused_before_any_request(emulator, client, gcs, make):
+    before = emulator.answered()
+    with pytest.raises(ValueError, match="'gs://b/o.*' is of Google Cloud Storage, and the client is of S3"):
+        make("gs://b/o", client)
+    with pytest.raises(ValueError, match="'s3://b/o.*' is of S3, and the client is of Google Cloud Storage"):
+        make("s3://b/o", gcs)
+    assert emulator.answered() == before
+
+
+def test_names_without_a_scheme_are_of_the_clients_service(client, bucket, objects):
+    name = f"{objects}03".rpartition("/")[2]
+    files = load_files([(bucket.name, f"train/{name}"), bucket("train/04")], client=client)
+    assert [(path, file.read()) for path, file in files] == [(bucket("train/03"), b"..."), (bucket("train/04"), b"....")]
+    assert list(list_files((bucket.name, "train/"), client=client)) == [bucket(f"train/{each:02}") for each in range(20)]
+    assert bucket("train/") in repr(IterableDataset((bucket.name, "train/"), client=client))
+    names = tuple((bucket.name, f"train/{each:02}") for each in range(3))
+    dataset = MapDataset(names=names, client=client, decode=lambda view, row: row.url)
+    assert [dataset[each] for each in range(3)] == [bucket(f"train/{each:02}") for each in range(3)]
+    assert bucket() in repr(dataset)
+
+
+def test_rows_of_shards_and_pairs_know_their_service(client, bucket, tmp_path):
+    for side in "ab":
+        bucket.put(f"{side}.tar", tar_of({f"{i}.{side}": b"1" for i in range(3)}))
+    left, right = (client.index_shards(bucket(f"{side}.tar"), tmp_path / side) for side in "ab")
+    for shards in (left, str(tmp_path / "a"), left.join(right)):
+        dataset = IterableDataset(shards=shards, client=client, decode=lambda fields, row: row)
+        assert {row.url for row in dataset} == {dataset.row(0).url} == {bucket("a.tar")}
+        assert client.get(dataset.row(0)) == bucket.get("a.tar")
+        assert Mix([dataset], [1])._client._scheme == "s3"
+    for name in ("x/a.i", "x/b.i", "y/a.t", "y/b.t"):
+        bucket.put(name, b"1")
+    pairs = IterableDataset(pairs=[((bucket.name, "x/"), ".i"), (bucket("y/"), ".t")], client=client)
+    assert {row.url for row in pairs.row(0)} == {bucket("x/a.i"), bucket("y/a.t")}
+    assert Mix([pairs], [1])._client._scheme == "s3"
+
+
+def test_a_mix_is_of_one_service(client, objects, gcs, tmp_path):
+    dataset = IterableDataset(objects, client=client)
+    client.save_manifest(client.list(objects), tmp_path / "m")
+    other = IterableDataset(manifest=str(tmp_path / "m"), client=gcs)
+    for sources, more in (([dataset], {"client": gcs}), ([dataset, other], {}), ([other, dataset], {})):
+        with pytest.raises(ValueError, match=r"sources\[[01]\]: it is of "):
+            Mix(sources, [1] * len(sources), **more)
 
 
 def test_files(client, bucket):

@@ -11,7 +11,7 @@ from .._errors import Error, InvalidArgumentError, NotFoundError, of_status
 from .._listing import Listing, Rows
 from .._manifest import Manifest
 from .._pairing import PairedRows
-from .._place import bucket_url, one_of, prefix_place, url_of, with_both_slashes
+from .._place import bucket_url, named, one_of, url_of, with_both_slashes
 from .._shard_lists import shards_of
 from .._shard_join import ShardJoin
 from .._shards import ShardIndex
@@ -49,20 +49,20 @@ def source_of(client: Client, url: Any, manifest: Any, names: Any, pairs: Any, s
         parts, sizes = zip(*[_of_listing(client, each, folder, number) for number, each in enumerate(several)])
     elif names is not None:
         _no(filters)
-        part, size = _named.write(os.path.join(folder.path, "names"), names)
+        part, size = _named.write(client, os.path.join(folder.path, "names"), names)
         parts, sizes = (part,), (size,)
     else:
         if manifest is not None:
             _no(filters)
             paths = _manifest_files(client, several, folder)
         else:
-            _check_apart([prefix_place(each) for each in several])
+            _check_apart([client._prefix_place(each) for each in several])
             paths = _once(lambda: _list(client, [(each, filters) for each in several], folder), folder, rank,
                           world_size)
         parts, sizes = zip(*[_of_manifest(client, path) for path in paths])
     if len({(part.bucket, part.digest) for part in parts}) < len(parts):
         raise ValueError(f"{given[0]}: the same listing was given twice, and its objects would come twice")
-    return Source(list(parts), list(sizes), folder, _told(several[0], parts))
+    return Source(list(parts), list(sizes), folder, _told(client, None if isinstance(names, tuple) else several[0], parts))
 
 
 def _of_shards(client, several, folder, rank, world_size):
@@ -86,10 +86,11 @@ def _of_shards(client, several, folder, rank, world_size):
     for each, index in zip(several, indexes):
         if not len(index):
             raise NotFoundError(f"shards: {each} has no sample")
-    parts = [join_of(index, folder.path, number) or Tars.of(index) for number, index in enumerate(indexes)]
+    parts = [join_of(index, folder.path, number, client._scheme) or Tars.of(index, client._scheme)
+             for number, index in enumerate(indexes)]
     if len({(part.bucket, part.digest) for part in parts}) < len(parts):
         raise ValueError("shards: the same index was given twice, and its samples would come twice")
-    return Source(parts, list(map(len, indexes)), folder, _told(several[0], parts))
+    return Source(parts, list(map(len, indexes)), folder, _told(client, several[0], parts))
 
 
 def _is_shard(given):
@@ -118,14 +119,14 @@ def are_rows(value: Any) -> bool:
     return isinstance(value, (Listing, Rows, Manifest))
 
 
-def _told(first, parts):
+def _told(client, first, parts):
     """Where objects come from, for people."""
     if isinstance(first, (str, os.PathLike)):
         told = os.fspath(first)
     elif isinstance(first, list) and hasattr(parts[0], "shard_samples"):
         told = f"{first[0]} and {len(first) - 1} more shards"
     elif isinstance(first, tuple):
-        told = url_of(*first)
+        told = url_of(named(first[0], client._scheme), first[1])
     elif isinstance(first, ShardJoin):
         told = f"a join of shards of {first.left.bucket} and {first.right.bucket}"
     elif isinstance(first, ShardIndex):
@@ -167,11 +168,11 @@ def _of_listing(client, listing, folder, number):
             pass
         else:
             return _of_manifest(client, path)
-    return _named.write(os.path.join(folder.path, f"names-{number}"), listing)
+    return _named.write(client, os.path.join(folder.path, f"names-{number}"), listing)
 
 
 def _of_pairs(client, pairs, unpaired, manifest, folder, rank, world_size):
-    sides = _pairs.pairs_of(pairs)
+    sides = _pairs.pairs_of(client, pairs)
     paths = []
 
     def saved():

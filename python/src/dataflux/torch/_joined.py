@@ -12,6 +12,7 @@ from .._client import Client
 from .._errors import DataLossError, Error, InvalidArgumentError, PreconditionError
 from .._listing import Row
 from .._pairing import PairedRows, write_rows
+from .._place import named, scheme_of
 from .._shard_join import NOBODY, ShardJoin
 from ._sizes import SizeError, Sizes
 from ._tars import Fields, Planned, Tars
@@ -28,15 +29,15 @@ class Joined:
         self.path = path
         self.digest = digest
         self._prefix = prefix
-        self.bucket = " ".join(side.bucket for side in self._sides)
+        self.bucket = named(" ".join(side.bucket for side in self._sides), scheme_of(self._sides[0].bucket))
         self.sample_bytes = sum(side.sample_bytes for side in self._sides)
         self.shard_samples = self._sides[0].shard_samples
         self._rows: PairedRows | None = None
 
     @classmethod
-    def write(cls, join: ShardJoin, path: str) -> Joined:
+    def write(cls, join: ShardJoin, path: str, scheme: str) -> Joined:
         """The join, written to a file."""
-        sides = Tars.of(join.left), Tars.of(join.right)
+        sides = Tars.of(join.left, scheme), Tars.of(join.right, scheme)
         told = "\n".join([*(side.digest for side in sides), repr(join.prefix)])
         of = hashlib.sha256(told.encode()).digest()
         write_rows(path, *join._columns(), (join.left_alone, join.right_alone), of)
@@ -186,8 +187,8 @@ class _Stream:
             stream.close()
 
 
-def join_of(shards: Any, folder: str, number: int) -> Joined | None:
-    """Of a join that a dataset was given; None for anything else."""
+def join_of(shards: Any, folder: str, number: int, scheme: str) -> Joined | None:
+    """Of a join that a dataset was given, whose shards are of a service; None for anything else."""
     if not isinstance(shards, ShardJoin):
         return None
-    return Joined.write(shards, os.path.join(folder, f"join-{number}"))
+    return Joined.write(shards, os.path.join(folder, f"join-{number}"), scheme)

@@ -11,7 +11,7 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from torch.utils.data import Dataset, get_worker_info
 
-from .._client import Client, given_client, service_of
+from .._client import Client, given_client
 from .._mixer import Mixer
 from .._place import count_of, one_of
 from .._sampler import WINDOWS, Sampler
@@ -200,8 +200,8 @@ class Mix(IterableDataset):
         self._equalize = one_of(equalize, "equalize", ("drop", "pad"))
         self._rank, self._world_size = ranks(rank, world_size)
         epoch, consumed = count_of(epoch, "epoch"), count_of(consumed, "consumed")
-        self._client = given_client(client) or Client(
-            service=service_of(*(each._source.parts[0] for each in self._sources)))
+        self._client = given_client(client) or Client(service=_service_of(self._sources))
+        _check_services(self._sources, self._client)
         self._leaves, self._blend = _blend_of(self._sources, weights, ended, self._length)
         self._how = {"seed": 0, "shuffle": "mix", "block": None, "window": None}
         parts = [part for leaf in self._leaves for part in leaf.source.parts]
@@ -438,6 +438,18 @@ def _sources_of(sources: Any) -> list[IterableDataset]:
             raise TypeError("sources: IterableDatasets and mixes of dataflux.torch are mixed, and not a "
                             f"{type(source).__name__}")
     return found
+
+
+def _service_of(sources):
+    return sources[0]._client._options.given["service"] if sources else "gcs"
+
+
+def _check_services(sources, client):
+    """One client reads all."""
+    for number, source in enumerate(sources):
+        if source._client._scheme != client._scheme:
+            raise ValueError(f"sources[{number}]: it is of {source._client._scheme}://, and the mix reads from "
+                             f"{client._scheme}://: a mix is of one service, and its client is of that one")
 
 
 def _blend_of(sources: Sequence[IterableDataset], weights: Any, ended: str,

@@ -13,7 +13,6 @@ from .._errors import DataLossError
 from .._get_many import GetMany
 from .._items import Item
 from .._listing import Row
-from .._place import object_place
 from .._requests import Requests
 from ._sizes import SizeError, Sizes
 
@@ -87,19 +86,19 @@ class Named:
         return client.get_many([self.listed(row) for row in rows], on_error="return").items()
 
 
-def write(path: str, places: Any) -> tuple[Named, int]:
-    """Writes a file of objects, each "gs://bucket/name", (bucket, name), or a row of a listing. Gives it, and
-    how many there are.
+def write(client: Client, path: str, places: Any) -> tuple[Named, int]:
+    """Writes a file of objects, each "gs://bucket/name", (bucket, name), or a row of a listing, of the client's
+    service. Gives it, and how many there are.
 
     Raises: TypeError and ValueError, which name the argument, for what is no object, for objects of several
-    buckets, and for none.
+    buckets or of another service, and for none.
     """
     if isinstance(places, (str, bytes)) or not hasattr(places, "__iter__"):
         raise TypeError(f"names: a sequence of places is needed, and not a {type(places).__name__}")
     columns = [array("Q") for _ in range(_COLUMNS)]
     names, first, end = [], b"", 0
     for each in places:
-        bucket, name, generation = object_place(each, "names")
+        bucket, name, generation = client._object_place(each, "names")
         first = first or bucket
         if bucket != first:
             raise ValueError(f"names: all are of one bucket, and not of {first.decode()} and {bucket.decode()}")

@@ -14,7 +14,7 @@ from .._errors import NotFoundError, PreconditionError
 from .._items import Item
 from .._listing import Row, text_of
 from .._pairing import PairedRows, Side, write_pairs
-from .._place import bucket_url, prefix_place, url_of
+from .._place import bucket_url, named, scheme_of, url_of
 from ._source import Listed
 
 FILE = "pairs"
@@ -38,7 +38,7 @@ class Paired:
     @property
     def bucket(self) -> str:
         """Of both sides, once they are open."""
-        return " ".join(side.bucket for side in self._sides)
+        return named(" ".join(side.bucket for side in self._sides), scheme_of(self._sides[0].bucket))
 
     def open(self, client: Client) -> PairedRows:
         """Which rows are pairs, mapped, with both manifests."""
@@ -115,8 +115,8 @@ def both_digests(sides: Sequence[Listed]) -> bytes:
     return hashlib.sha256("\n".join(side.digest for side in sides).encode()).digest()
 
 
-def pairs_of(value: Any) -> list[tuple[str, str, str]]:
-    """(bucket, prefix, suffix) of both sides of an argument.
+def pairs_of(client: Client, value: Any) -> list[tuple[str, str, str]]:
+    """(bucket, prefix, suffix) of both sides of an argument, which are of the client's service.
 
     Raises: TypeError and ValueError, which name it.
     """
@@ -127,7 +127,7 @@ def pairs_of(value: Any) -> list[tuple[str, str, str]]:
     for each in value:
         if not isinstance(each, (list, tuple)) or len(each) != 2:
             raise TypeError(f"{told}, and not {each!r}")
-        bucket, prefix = prefix_place(each[0], "pairs")
+        bucket, prefix = client._prefix_place(each[0], "pairs")
         text_of(each[1], "pairs")
         sides.append((bucket.decode(), prefix.decode(), each[1]))
     if sides[0] == sides[1]:

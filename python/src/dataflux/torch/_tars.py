@@ -10,6 +10,7 @@ from typing import Any, Iterator, Sequence
 from .._client import Client
 from .._errors import Error, PreconditionError
 from .._listing import Row
+from .._place import named
 from .._reports import SHARD_COUNTS
 from .._shards import SampleFeed, ShardIndex, sample_batches
 from ._sizes import SizeError, Sizes
@@ -43,8 +44,8 @@ class _Feed(SampleFeed):
 class _Stream:
     """Lists of items, one for each sample."""
 
-    def __init__(self, index, batches):
-        self._index = index
+    def __init__(self, bucket, batches):
+        self._bucket = bucket
         self._batches = batches
         self._known: dict[str, Row] = {}  # by URL of the shard
 
@@ -56,7 +57,7 @@ class _Stream:
                 for sample in next(self._batches)]
 
     def _row(self, url):
-        row = self._known[url] = Row(self._index.bucket, url.split("/", 3)[3], 0, 0, None)
+        row = self._known[url] = Row(self._bucket, url.split("/", 3)[3], 0, 0, None)
         return row
 
     def items(self):
@@ -129,11 +130,12 @@ class Tars:
         self._index: ShardIndex | None = None
 
     @classmethod
-    def of(cls, index: ShardIndex) -> Tars:
+    def of(cls, index: ShardIndex, scheme: str) -> Tars:
+        """Of an index, which does not know the service of its bucket: its scheme is told."""
         shards = index.shards
         some = [shards[number] for number in range(0, len(shards), max(1, len(shards) // _LOOKED_AT))]
         samples = max(1, sum(shard.samples for shard in some))
-        return cls(index.path, digest_of(index.path), index.bucket, sum(shard.size for shard in some) / samples,
+        return cls(index.path, digest_of(index.path), named(index.bucket, scheme), sum(shard.size for shard in some) / samples,
                    samples / max(1, len(some)), index.digest)
 
     def __getstate__(self) -> Any:
@@ -164,7 +166,7 @@ class Tars:
         """The shard, as it was indexed."""
         index = self._index or ShardIndex.open(self.path)
         shard = index.shards[index.sample(number).shard]
-        return Row(shard.bucket, shard.name, shard.size, shard.generation, shard.crc32c)
+        return Row(self.bucket, shard.name, shard.size, shard.generation, shard.crc32c)
 
     def row(self, number: int, size: int, generation: int, crc32c: int) -> Row:
         return self.listed(number)
@@ -178,8 +180,8 @@ class Tars:
 
     def stream(self, client: Client, stretches: Iterator[array[int]]) -> _Stream:
         index = self.open(client)
-        return _Stream(index, sample_batches(client, index, _Feed(index, stretches), order="asked",
-                                             on_error="return", timeout=None, progress=None))
+        return _Stream(self.bucket, sample_batches(client, index, _Feed(index, stretches), order="asked",
+                                                   on_error="return", timeout=None, progress=None))
 
     def in_plans(self, client: Client, plans: Iterator[array[int]]) -> Planned:
         """A stream whose stretches are plans, each of which is read by its numbers."""
