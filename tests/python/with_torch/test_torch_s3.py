@@ -135,6 +135,23 @@ def test_a_mix_is_of_one_service(client, objects, gcs, tmp_path):
             Mix(sources, [1] * len(sources), **more)
 
 
+def test_pipes_without_a_client_are_of_the_urls_service(emulator, bucket, objects, monkeypatch):
+    for name, value in emulator.environment.items():
+        monkeypatch.setenv(name, value)
+    urls = [bucket(f"train/{each:02}") for each in range(20)]
+    for given in (objects, [objects], iter([objects]), (each for each in [objects])):
+        assert list(list_files(given)) == urls
+    for given in (urls[3], urls[3:4], iter(urls[3:4]), list_files(objects)):
+        assert (urls[3], b"...") in [(url, file.read()) for url, file in load_files(given)]
+    files = load_files(list_files(objects, region="us-east-1"), connections=2, region="us-east-1")
+    given = files._origin.client._options.given
+    assert (given["service"], given["region"], given["max_connections_per_host"]) == ("s3", "us-east-1", 2)
+    loader = torch.utils.data.DataLoader(files.readlines(return_path=False), batch_size=None, num_workers=2)
+    assert sorted(map(len, loader)) == list(range(1, 20))
+    with pytest.raises(ValueError, match="'gs://b/o' is of Google Cloud Storage, and the client is of S3"):
+        load_files([urls[0], "gs://b/o"])
+
+
 def test_files(client, bucket):
     state = {"w": torch.arange(2_000_000, dtype=torch.float32), "step": 3}
     save(state, bucket("run/state.pt"), client=client)

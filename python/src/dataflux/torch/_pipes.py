@@ -13,7 +13,7 @@ from typing import Any, Iterable, Iterator, Sequence, Tuple, TypeVar
 from torch.utils.data import IterableDataset as TorchIterable
 from torch.utils.data import get_worker_info
 
-from .._client import Client, given_client
+from .._client import Client, given_client, service_of
 from .._errors import Error, ResourceExhaustedError, again
 from .._passes import Pass
 from .._place import count_of, flag_of, url_of
@@ -427,13 +427,14 @@ def list_files(urls: Any, *, suffix: str | None = None, connections: int | None 
         suffix: what names end with.
         connections, region, timeout: as of load_files().
         rank, world_size: by default those of torch.distributed, else RANK and WORLD_SIZE.
-        client: whose options are used; by default Client().
+        client: whose options are used; by default a Client of the service that the first URL names.
 
     Raises: NotFoundError for a prefix without objects; PreconditionError where ranks have other objects; TypeError
         and ValueError, which name the argument.
     """
-    using = _tuned(given_client(client) or Client(), None, connections, region, timeout)
-    origin = _Origin(using, {"url": _several(urls)}, rank, world_size, {"suffix": suffix} if suffix else {})
+    given = _several(urls)
+    using = _tuned(_client_of(client, given), None, connections, region, timeout)
+    origin = _Origin(using, {"url": given}, rank, world_size, {"suffix": suffix} if suffix else {})
     return Urls(origin, {"seed": 0, "shuffle": "none"})
 
 
@@ -452,7 +453,7 @@ def load_files(urls: Any, *, buffer_size: int | None = None, part_size: int | No
             whole, many at a time, as far as the client's memory_cap goes.
         part_size: most bytes of one request, as Client(slice=...).
         connections: to the service, as Client(max_connections_per_host=...). They are of each process.
-        region: of the bucket, where a client has one.
+        region: of the bucket, as Client(region=...): of S3.
         timeout: seconds that the service may say nothing before a request is begun anew, as
             Client(first_byte_timeout=..., stall_timeout=...).
         on_error: of an object that cannot be read: "raise"; "return" gives the error in place of the file, or in
@@ -476,8 +477,8 @@ def load_files(urls: Any, *, buffer_size: int | None = None, part_size: int | No
         origin, order = copy(urls._origin), urls._order
         origin.client = _tuned(origin.client, part_size, connections, region, timeout)
     else:
-        using = _tuned(given_client(client) or Client(), part_size, connections, region, timeout)
         given = _several(urls)
+        using = _tuned(_client_of(client, given), part_size, connections, region, timeout)
         origin = _Origin(using, {"url" if are_rows(given) else "names": given}, rank, world_size, {})
     maker.shared = origin.shared
     return Files(origin, order, maker, read_ahead)
@@ -498,6 +499,11 @@ def _several(urls):
     return found
 
 
+def _client_of(client: Client | None, given: Any) -> Client:
+    """What was given, else one of the service that places are of."""
+    return given_client(client) or Client(service=service_of(given))
+
+
 def _tuned(client: Client, part_size: int | None, connections: int | None, region: str | None,
            timeout: float | None) -> Client:
     """A client with those options, where any is given; else the same."""
@@ -509,7 +515,7 @@ def _tuned(client: Client, part_size: int | None, connections: int | None, regio
     for argument, option, value in options:
         if value is None:
             continue
-        if option not in given:
+        if option == "region" and client._scheme == "gs":
             raise ValueError(f"{argument}: a bucket of gs:// is found by its name alone: leave it out")
         if option.endswith("_timeout"):
             told[option] = value
