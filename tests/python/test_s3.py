@@ -2,6 +2,7 @@
 What is the same on both services is tested with the mark `both_services`."""
 
 import pickle
+from array import array
 
 import pytest
 
@@ -80,6 +81,53 @@ def test_rows_know_their_service(emulator, client, bucket):
                 call(row)
     assert pickle.loads(pickle.dumps(client.stat(bucket("a")))).url == bucket("a")
     assert str(row.bucket).__class__ is str and isinstance(row.bucket, BucketInS3)
+
+
+def test_rows_of_google_are_refused(emulator, client, bucket, found, tmp_path):
+    bucket.put("o", b"here")
+    with dataflux.Emulator(bucket.name, "other") as service, service.client() as gcs:
+        told = gcs.put(f"gs://{bucket.name}/o", b"there")
+        gcs.put("gs://other/o", b"there")
+        listing, theirs = gcs.list(f"gs://{bucket.name}/"), gcs.bucket(f"gs://{bucket.name}")
+        gcs.save_manifest(listing, tmp_path / "m")
+        manifest = gcs.open_manifest(tmp_path / "m")
+        whole = [listing, manifest.rows(), listing[:], listing.take([0])]
+        feed = dataflux.RowFeed(listing, [array("Q", [0])])
+    row = listing[0]
+    assert (row.bucket, row.generation) != (bucket.name, client.list(bucket())[0].generation)
+    text = "is of Google Cloud Storage, and the client is of S3"
+    for place in (told, row, manifest.row(0), pickle.loads(pickle.dumps(row)), pickle.loads(pickle.dumps(told)),
+                  dataflux.Row(bucket.name, "o", 4, 1, None)):
+        for call in (client.get, client.stat, client.open, lambda place: client.get_many([place]),
+                     lambda place: client.copy(place, bucket("x")), lambda place: client.get_many([(place, 0, 1)])):
+            refused(emulator, ValueError, f"'gs://{bucket.name}/o' {text}", lambda: call(place))
+    for each in (*whole, feed):
+        refused(emulator, ValueError, f"requests: 'gs://{bucket.name}/' {text}", lambda: client.get_many(each))
+    refused(emulator, ValueError, text, lambda: client.index_shards(listing, tmp_path / "i"))
+    refused(emulator, ValueError, text, lambda: client.list(theirs))
+    refused(emulator, ValueError, f"target: .*{bucket.name}/x. is of S3, and", lambda: dataflux.copy(row, bucket("x")))
+    assert {dataflux._client.service_of(each) for each in (told, row, manifest, theirs, *whole, feed)} == {"gcs"}
+    # What has no scheme is of the client's own.
+    assert client.get((row.bucket, row.name)) == b"here"
+    with pytest.raises(ValueError, match="after: a listing of gs://"):
+        dataflux.compare(listing, client.list(bucket()))
+
+
+def test_what_s3_has_told_of_is_taken(client, bucket, found, tmp_path):
+    with client.shard_writer(bucket("s/%02d.tar"), count=1) as writer:
+        writer.write({"__key__": "a", "txt": b"1"})
+        [shard] = writer.finish().shards
+    (tmp_path / "f").write_bytes(b"4")
+    sent = client.upload(tmp_path / "f", bucket("f")).object
+    client.index_shards(client.list(bucket("s/")), tmp_path / "i")
+    index = dataflux.ShardIndex.open(tmp_path / "i")
+    for place in (shard, index.shards[0], client.stat(bucket("s/00.tar")), client.list(bucket("s/"))[0]):
+        assert client.get(place) == bucket.get(shard.name)
+    assert client.get(sent) == dataflux.get(sent) == b"4" and dataflux.get(shard) == client.get(shard)
+    items = client.get_many([sent, client.stat(bucket("s/00.tar"))]).items()
+    assert [item.data for item in items] == [b"4", bucket.get(shard.name)]
+    assert [sample["txt"] for sample in client.get_samples(index, [0])] == [b"1"]
+    assert [row.name for row in dataflux.list(client.bucket(bucket()))] == ["f", shard.name, f"{shard.name}.dfx"]
 
 
 def test_errors_name_s3(client, bucket):

@@ -6,7 +6,7 @@ from ._attributes import _text, nanoseconds_since_1970
 from ._calls import Call, calling, json_of
 from ._library import addressof, byref, struct
 from ._object import time_of
-from ._place import bucket_url, named, nanoseconds
+from ._place import bucket_url, named, nanoseconds, scheme_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ class Bucket:
     """
 
     __slots__ = ("_known", "__weakref__")
+    _scheme = property(lambda self: scheme_of(self.name))
 
     def __init__(self, known: dict[str, Any]) -> None:
         self._known = known

@@ -130,7 +130,8 @@ class GetMany:
         self._teller = _progress.of(progress, self._verb, self._unit, total)
         self._ended = bucket is None  # nothing is asked for
         if bucket is not None:
-            options.bucket = client._own_bucket(None, "requests", bucket)[0]
+            told = requests if isinstance(requests, (Listing, Rows, RowFeed)) else None
+            options.bucket = client._own_bucket(told, "requests", bucket)[0]
             self._begin(client, options, requests)
 
     def _begin(self, client, options, listing):

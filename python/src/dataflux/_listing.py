@@ -12,7 +12,7 @@ from ._calls import checked
 from ._columns import Table, chosen
 from ._handles import ErrorHandle
 from ._library import Size, byref, library
-from ._place import _checked, bucket_url, count_of, place_of, url_of
+from ._place import _checked, bucket_url, count_of, place_of, scheme_of_told, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Row:
     """
 
     __slots__ = ("bucket", "name", "size", "generation", "crc32c", "__weakref__")
+    _scheme = scheme_of_told
 
     bucket: str
     name: str
@@ -191,6 +192,7 @@ class Listing(_Chosen, Sequence["Row"]):
     """
 
     __slots__ = ("_bytes",)
+    _scheme = scheme_of_told
 
     def __init__(self, table: Table, rows: Any = None) -> None:
         super().__init__(table, rows)
@@ -444,6 +446,7 @@ class Rows(Sequence["Row"]):
     """
 
     __slots__ = ("_listing", "_rows", "__weakref__")
+    _scheme = scheme_of_told
 
     def __init__(self, listing: Listing, rows: array[int]) -> None:
         self._listing = listing  # all rows of a table
@@ -514,6 +517,7 @@ class RowFeed:
     """
 
     total: int | None = None  # how many there are, where it is known
+    _scheme = scheme_of_told
 
     def __init__(self, listing: Listing, stretches: Iterable[array[int]]) -> None:
         self._listing = listing

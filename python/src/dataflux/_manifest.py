@@ -15,7 +15,17 @@ from ._handles import ErrorHandle, handle
 from ._library import Pointer, byref, kind_of, library, struct
 from ._listing import Listing, Row
 from ._verbs_objects import object_of
-from ._place import bucket_url, check_local, count_of, is_url, named, nanoseconds, object_place, url_of
+from ._place import (
+    bucket_url,
+    check_local,
+    count_of,
+    is_url,
+    named,
+    nanoseconds,
+    object_place,
+    scheme_of_told,
+    url_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,7 +188,7 @@ def compare(before: Listing, after: Listing) -> Changes:
     has all generations and the other has not.
     """
     first, second = whole_listing(before, "before"), whole_listing(after, "after")
-    if before.bucket != after.bucket:
+    if bucket_url(before.bucket) != bucket_url(after.bucket):
         raise ValueError(f"after: a listing of {bucket_url(before.bucket)} is needed, like `before`, and "
                          f"this is of {bucket_url(after.bucket)}")
     made, error = ChangesHandle(), ErrorHandle()
@@ -190,6 +200,7 @@ class SavedListing:
     """What a saved listing is in both forms: what it knows, and its verbs, each written once."""
 
     __slots__ = ("_client", "_handle", "_json", "__weakref__")
+    _scheme = scheme_of_told
 
     def __init__(self, client: Any, handle: Any) -> None:
         self._client = client

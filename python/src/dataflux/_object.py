@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _abi
 from ._library import addressof, filled, struct
-from ._place import count_of, named, nanoseconds, place_of, url_of
+from ._place import count_of, named, nanoseconds, place_of, scheme_of_told, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Object:
     """
 
     __slots__ = ("_known", "__weakref__")
+    _scheme = scheme_of_told
 
     def __init__(self, known: dict[str, Any]) -> None:
         self._known = known

@@ -51,20 +51,25 @@ def scheme_of_url(value):
     return SCHEMES.get(value.partition("://")[0], "") if isinstance(value, str) and "://" in value else ""
 
 
+# `_scheme` of a class whose objects a service has told of: "gs" or "s3".
+scheme_of_told = property(lambda self: scheme_of(self.bucket))
+
+
 def scheme_of_place(value):
     """The same of a place of any form, of a listing or an index, and of the first of a list; "" where none is told."""
     if isinstance(value, (list, tuple)):
         return scheme_of_place(value[0]) if value else ""
     if isinstance(value, str):
         return getattr(value, "scheme", "") or scheme_of_url(value)
-    return getattr(getattr(value, "bucket", None), "scheme", "")
+    return getattr(value, "_scheme", "") or getattr(getattr(value, "bucket", None), "scheme", "")
 
 
-def check_service(scheme, bucket, argument, told=None):
-    """Refuses what is of another service than a client's, by its bucket."""
-    own = scheme_of_url(told) or getattr(bucket, "scheme", scheme)
+def check_service(scheme, bucket, argument, value=None):
+    """Refuses a place that is of another service than a client's."""
+    own = scheme_of_place(value) or getattr(bucket, "scheme", scheme)
     if own != scheme:
-        raise ValueError(f"{argument}: {told or url_of(bucket, '')!r} is of {_SERVICES[own]}, and the client is of "
+        told = value if isinstance(value, str) else getattr(value, "url", f"{own}://{bucket.decode()}/")
+        raise ValueError(f"{argument}: {told!r} is of {_SERVICES[own]}, and the client is of "
                          f"{_SERVICES[scheme]}: take a Client(service={'s3' if own == 's3' else 'gcs'!r}), or the "
                          "module's functions, which choose by the URL")
 
@@ -86,7 +91,7 @@ class Places:
         scheme = self._scheme
         if scheme == "gs" and type(bucket) is bytes:
             return bucket, *rest
-        check_service(scheme, bucket, argument, value if isinstance(value, str) else None)
+        check_service(scheme, bucket, argument, value)
         return named(bucket, scheme), *rest
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._place import place_of
+from ._place import place_of, scheme_of_told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -343,6 +343,7 @@ class WrittenShard(Report):
     """
 
     __slots__ = ("bucket", "name", "samples", "bytes", "crc32c", "generation", "ended")
+    _scheme = scheme_of_told
     bucket: str
     name: str
     samples: int

@@ -325,6 +325,7 @@ class SampleFeed(RowFeed):
         self.total = len(numbers) if hasattr(numbers, "__len__") else None
 
     _handle = None
+    _scheme = ""  # an index does not know it
 
     def _push(self, getter, *where):
         return library.getter_push_samples(getter, self._index._handle, *where)
@@ -664,6 +665,8 @@ class ShardVerbs:
             if names is not None:
                 self._own_bucket(names.told, "shards", names.place[0])
             shards = names or self._prefix_place(shards, "shards")
+        else:
+            self._own_bucket(shards, "shards", shards.bucket.encode())
         return self._run(_indexing(shards, options, known, paths, timeout, progress))
 
     def verify_shards(self, index: ShardIndex, path: Path | None = None, *,

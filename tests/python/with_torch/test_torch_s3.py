@@ -113,7 +113,8 @@ def test_names_without_a_scheme_are_of_the_clients_service(client, bucket, objec
 def test_rows_of_shards_and_pairs_know_their_service(client, bucket, tmp_path):
     for side in "ab":
         bucket.put(f"{side}.tar", tar_of({f"{i}.{side}": b"1" for i in range(3)}))
-    left, right = (client.index_shards(bucket(f"{side}.tar"), tmp_path / side) for side in "ab")
+        client.index_shards(bucket(f"{side}.tar"), tmp_path / side)
+    left, right = (dataflux.ShardIndex.open(tmp_path / side) for side in "ab")
     for shards in (left, str(tmp_path / "a"), left.join(right)):
         dataset = IterableDataset(shards=shards, client=client, decode=lambda fields, row: row)
         assert {row.url for row in dataset} == {dataset.row(0).url} == {bucket("a.tar")}
