@@ -158,6 +158,32 @@ def test_the_modules_functions_choose_by_the_url(found, bucket, tmp_path):
         dataflux.copy(bucket("a"), "gs://b/o")
 
 
+def test_the_first_request_of_an_iterable_chooses(found, bucket):
+    for name in "abc":
+        bucket.put(name, name.encode())
+    urls, taken = [bucket(name) for name in "abc"], []
+
+    def asked():
+        for url in urls:
+            taken.append(url)
+            yield url, 0, 1
+
+    class Once:
+        def __iter__(self):
+            return asked()
+
+    for requests in (iter(urls), asked(), Once(), dict.fromkeys(urls), map(str, urls), tuple(urls), dataflux.list(bucket()),
+                     iter(dataflux.list(bucket()))):
+        assert [bytes(item.data) for item in dataflux.get_many(requests).items()] == [b"a", b"b", b"c"]
+    assert taken == urls * 2
+    assert [item.data for item in dataflux.get_many(requests=iter(urls[:1]), order="ready").items()] == [b"a"]
+    assert list(dataflux.get_many(iter([]))) == []
+    with pytest.raises(ValueError, match="the first is ..., and has to name the bucket"):
+        dataflux.get_many(iter([..., urls[0]]))
+    with pytest.raises(TypeError, match="requests: a Listing, Rows or an iterable"):
+        dataflux.get_many(7)
+
+
 def test_options_of_s3(emulator):
     for wrong, text in (({"service": "s4"}, "service: 's4' is none of"), ({"region": 7}, "region: a str"),
                         ({"addressing": "dns"}, "addressing: 'dns' is none"),

@@ -11,7 +11,7 @@ from ._buckets import BucketVerbs
 from ._calls import checked, watched
 from ._errors import PreconditionError, taken
 from ._file import FileVerbs
-from ._get_many import GetManyVerbs
+from ._get_many import GetManyVerbs, first_of
 from ._handles import ClientHandle, ErrorHandle
 from ._leftovers import LeftoverVerbs
 from ._library import byref, library, struct
@@ -476,6 +476,12 @@ def chosen(name):
     def verb(*arguments, **how):
         return getattr(client_for(*arguments, *how.values()), name)(*arguments, **how)
 
+    def by_first(requests, *arguments, **how):
+        first, requests = first_of(requests)
+        return getattr(client_for(*first), name)(requests, *arguments, **how)
+
+    if name == "get_many":
+        verb = by_first
     method = getattr(Client, name)
     update_wrapper(verb, method)
     verb.__module__, verb.__qualname__ = "dataflux", name

@@ -402,6 +402,16 @@ class AsyncGetMany(Batches):
         raise TypeError("reads that are under way belong to their process, and cannot be pickled")
 
 
+def first_of(requests):
+    """([the first place that tells whose all are], the same requests): of an iterator another one, which gives the
+    first again."""
+    if isinstance(requests, (list, tuple, str, Listing, Rows, RowFeed, Requests)) or not hasattr(requests, "__iter__"):
+        return [requests], requests
+    each = iter(requests)
+    first = list(islice(each, 1))
+    return first, requests if hasattr(requests, "__len__") else chain(first, each)
+
+
 def _requests_of(requests, client):
     if isinstance(requests, Requests):
         return requests
