@@ -98,6 +98,23 @@ def test_a_url_of_the_other_service_is_refused_before_any_request(emulator, clie
     assert emulator.answered() == before
 
 
+def test_listings_of_the_other_service_are_refused(emulator, client, gcs, bucket, objects, tmp_path):
+    client.save_manifest(client.list(objects), tmp_path / "m")
+    theirs, ours = (each.open_manifest(tmp_path / "m") for each in (gcs, client))
+    for of, given in ((client, theirs), (gcs, ours)):
+        for rows in (given, given.rows(), given.rows()[:2], given.rows().take([1, 0])):
+            for make in (lambda: IterableDataset(rows, client=of), lambda: MapDataset(manifest=rows, client=of),
+                         lambda: MapDataset([rows], client=of), lambda: list_files(rows, client=of),
+                         lambda: load_files(rows, client=of), lambda: load_files(list(rows.rows() if rows is given else rows),
+                                                                                 client=of),
+                         lambda: MapDataset(names=rows.rows() if rows is given else rows, client=of)):
+                with pytest.raises(ValueError, match="and the client is of"):
+                    make()
+        with pytest.raises(ValueError, match="and the client is of"):
+            MapDataset(pairs=[((bucket.name, "train/0"), ""), ((bucket.name, "train/1"), "")], manifest=given, client=of)
+    assert len(IterableDataset(ours, client=client)) == len(MapDataset(ours.rows()[:20], client=client)) == 20
+
+
 def test_names_without_a_scheme_are_of_the_clients_service(client, bucket, objects):
     name = f"{objects}03".rpartition("/")[2]
     files = load_files([(bucket.name, f"train/{name}"), bucket("train/04")], client=client)

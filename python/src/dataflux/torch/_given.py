@@ -158,6 +158,7 @@ def _of_listing(client, listing, folder, number):
     """(part, its size) of a Listing, of Rows, or of a Manifest: as a manifest where it is one, else by the rows
     that are chosen."""
     listing = listing.rows() if isinstance(listing, Manifest) else listing
+    client._own_bucket(listing, "listing", listing.bucket.encode())
     if not len(listing):
         raise NotFoundError("listing: it has no object", bucket=listing.bucket)
     if isinstance(listing, Listing) and listing._rows is None:
@@ -238,6 +239,7 @@ def _manifest_file(client, manifest, folder, number):
     processes share its pages."""
     path = os.path.join(folder.path, f"manifest-{number}")
     if are_rows(manifest):  # both sides of pairs: whole ones
+        client._own_bucket(manifest, "manifest", manifest.bucket.encode())
         client.save_manifest(manifest.rows() if isinstance(manifest, Manifest) else manifest, path)
         return path, None
     if isinstance(manifest, (str, os.PathLike)):
