@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy.random  # noqa: F401, torch's workers do, and Python 3.11 may fail to in a forked child
 import pytest
+import torch
 from torch.utils.data import DataLoader
 from torchdata.stateful_dataloader import StatefulDataLoader
 
@@ -187,12 +188,50 @@ def test_persistent_workers_go_on_and_then_begin_the_next_epoch(url, options):
     assert sorted(head + list(loader)) == whole
 
 
+@pytest.mark.parametrize("workers", [(2, 2, 2), (2, 3, 0), (0, 2, 0), (1, 0, 1), (3, 1, 2)])
+@pytest.mark.parametrize("seed", [None, 5])
+def test_a_state_is_for_one_pass_of_new_workers(url, options, seed, workers):
+    """Whoever makes it; also without set_epoch(), and where each pass has the same random numbers."""
+    head, state = begun(pipe_of("lines", url, options), 0, 9)
+    pipe = pipe_of("lines", url, options)
+
+    def passed(workers):
+        if seed is not None:
+            torch.manual_seed(seed)
+        return sorted(DataLoader(pipe, batch_size=None, collate_fn=same, num_workers=workers))
+
+    whole = passed(0)
+    for _ in range(2):
+        pipe.load_state_dict(state)
+        assert sorted(head + passed(workers[0])) == whole
+        for later in workers[1:]:
+            assert passed(later) == whole
+    pipe.set_epoch(0)
+    assert 0 in workers or not any(pipe.state_dict()["spot"])
+
+
+def test_a_state_is_not_taken_by_another_pipe_of_the_listing(url, options):
+    listed = list_files(url, client=options)
+    lines, urls = load_files(listed).readlines(), list(listed)
+    items = iter(lines)
+    head, state = [next(items) for _ in range(9)], lines.state_dict()
+    items.close()
+    lines.load_state_dict(state)
+    assert sorted(DataLoader(listed, batch_size=None, num_workers=2)) == urls
+    listed.set_epoch(0)
+    assert lines.state_dict() == state
+    assert sorted(head + list(DataLoader(lines, batch_size=None, collate_fn=same, num_workers=2))) == sorted(
+        load_files(listed).readlines())
+
+
 def test_in_the_midst_of_shuffled_lines_as_many_readers_go_on(url, options):
-    _, state = begun(pipe_of("shuffled", url, options), 2, 3)
+    head, state = begun(pipe_of("shuffled", url, options), 2, 3)
     pipe = pipe_of("shuffled", url, options)
     pipe.load_state_dict(state)
     with pytest.raises(ValueError, match="state: its lines are shuffled, and only 2 readers"):
         list(pipe)
+    rest = list(DataLoader(pipe, batch_size=None, collate_fn=same, num_workers=2))
+    assert sorted(head + rest) == sorted(LINES)
 
 
 def test_what_does_not_fit_is_named(url, options, client, bucket):

@@ -29,6 +29,7 @@ from ._sizes import Sizes
 
 MOST_BYTES = 16 << 20  # of a line
 _BUFFER = 10_000       # lines that are shuffled together
+_HERE = 2**64 - 1      # a pass of no worker
 
 At = Tuple[int, int, int, int]  # what a Spot has, which takes longer to make
 Self = TypeVar("Self", bound="Pipe")
@@ -92,7 +93,7 @@ class Pipe(TorchIterable):  # type: ignore[misc]
         self._begin()
 
     def _begin(self):
-        self._taken = 0  # of the states that all processes were told, the newest one that a pass here began at
+        self._taken = 0  # of the states that all processes were told, the newest one that is not for a pass here
         self._told: Start | None = None  # what a StatefulDataLoader has said to this worker alone
         self._own: tuple[int, Client] | None = None  # of this process
         self._now: tuple[dict[str, Any], At] | None = None  # where the pass has begun, and where it is
@@ -188,27 +189,34 @@ class Pipe(TorchIterable):  # type: ignore[misc]
         worker, workers = (info.id, info.num_workers) if info else (0, 1)
         return origin.rank + origin.world_size * worker, origin.world_size * workers
 
-    def _start(self):
-        """Where the next pass begins."""
-        shared = self._origin.shared
-        if self._taken != shared.loaded:
-            with open(self._path_of(shared.loaded)) as file:
-                known, epoch, before, readers, spots = json.load(file)
-            told = None if known != self._known() else \
-                Start(epoch, before, readers, {number: Spot(*spot) for number, spot in spots})
-        else:
-            told = self._told
-        # What was said of another epoch, or of another pipe of this listing, is not of this one.
-        return told if told is not None and told.epoch == shared.epoch else Start(shared.epoch)
-
-    def _next(self):
-        start, (reader, readers) = self._start(), self._reader()
+    def _next(self, take=False):
+        """Where the next pass begins, which takes what all processes were told."""
+        info, shared, (reader, readers) = get_worker_info(), self._origin.shared, self._reader()
+        # Workers of a pass have seeds that follow each other, and mostly other ones in the next pass.
+        taker = (info.seed - info.id + info.num_workers, info.id) if info else (_HERE, 0)
+        told, by_all = self._told, self._taken != shared.loaded
+        if by_all:
+            told = self._loaded()
+            if told is not None and not shared.is_for(*taker):
+                told = None
+        # What was said of another epoch is not of this one.
+        start = told if told is not None and told.epoch == shared.epoch else Start(shared.epoch)
         before, spot = start.of(reader, readers)
+        if take and by_all and told is not None:
+            shared.take(*taker)
         return {"epoch": start.epoch, "before": before, "reader": reader, "readers": readers, "spot": spot}
+
+    def _loaded(self):
+        """What all processes were told; None where that is of another pipe of this listing."""
+        with open(self._path_of(self._origin.shared.loaded)) as file:
+            known, epoch, before, readers, spots = json.load(file)
+        if known != self._known():
+            return None
+        return Start(epoch, before, readers, {number: Spot(*spot) for number, spot in spots})
 
     def __iter__(self) -> Iterator[Any]:
         origin, info = self._origin, get_worker_info()
-        now = self._next()
+        now = self._next(take=True)
         self._told, self._taken = None, origin.shared.loaded
         origin.shared.readers = info.num_workers if info else 0
         if self._own is None or self._own[0] != os.getpid():

@@ -7,8 +7,8 @@ import os
 
 from .._errors import PreconditionError
 
-_NUMBERS = 5  # of 8 bytes, at the beginning of the file; behind them a byte for each object that was skipped
-_EPOCH, _BEGIN, _COUNTED, _LOADED, _READERS = range(_NUMBERS)
+_NUMBERS = 7  # of 8 bytes, at the beginning of the file; behind them a byte for each object that was skipped
+_EPOCH, _BEGIN, _COUNTED, _LOADED, _READERS, _TAKEN, _TAKER = range(_NUMBERS)
 
 
 class Shared:
@@ -67,6 +67,26 @@ class Shared:
     @readers.setter
     def readers(self, workers: int) -> None:
         self._numbers[_READERS] = workers
+
+    def is_for(self, taker: int, reader: int) -> bool:
+        """Whether the place that was set last is for a reader of a pass, of any process: for each reader of the first
+        pass that takes it, once. A pass has a number of its own, mostly: where two have the same, the later one's
+        readers find that they had it."""
+        numbers = self._numbers
+        if numbers[_TAKEN] != self.loaded:
+            return True
+        return numbers[_TAKER] == taker and not os.path.exists(self._mark(reader))
+
+    def take(self, taker: int, reader: int) -> None:
+        """What is_for() has said is done."""
+        numbers = self._numbers
+        if numbers[_TAKEN] != self.loaded:
+            numbers[_TAKER] = taker  # before the next one, by which others see it
+            numbers[_TAKEN] = self.loaded
+        open(self._mark(reader), "wb").close()
+
+    def _mark(self, reader):
+        return f"{self._path}-{self.loaded}-{reader}"
 
     def set_epoch(self, epoch: int) -> None:
         """Of another epoch nothing is behind the next pass."""
