@@ -143,7 +143,7 @@ def test_a_state_names_object_and_byte_and_goes_on_from_there(long, options, emu
     items = iter(lines)
     before = emulator.answered()
     assert next(items) == b"1:0008999" + b"x" * 990
-    assert lines.state_dict()["spot"] == [2, 0, 0, 0]
+    assert lines.state_dict()["spot"] == [2, 0, 0, 0, 0]
     assert emulator.answered() - before <= 8  # of objects of 9 MB, in blocks of 1 MiB
     assert len(head) + 1 + sum(1 for _ in items) == 27_000
 
@@ -247,7 +247,7 @@ def test_what_does_not_fit_is_named(url, options, client, bucket):
         with pytest.raises(ValueError, match=text):
             pipe.load_state_dict(state)
     for change, text in (({"version": 2}, "version is 2"), ({"epoch": -1}, "state: epoch"),
-                         ({"spot": [-1, 0, 0, 0]}, "spot"), ({"spot": [0] * 5}, "spot"), ({"before": 3}, "before"),
+                         ({"spot": [-1, 0, 0, 0, 0]}, "spot"), ({"spot": [0] * 6}, "spot"), ({"before": 3}, "before"),
                          ({"reader": 1}, "reader is 1 of 1"), ({"readers": "x"}, "state: readers"),
                          ({"format": "another"}, "no state of")):
         with pytest.raises((ValueError, TypeError), match=text):
@@ -303,10 +303,50 @@ def test_it_goes_on_in_the_generation_that_it_has_begun(long, options, client, b
         list(lines)
 
 
+@pytest.mark.parametrize("change", [
+    lambda client, url: client.put(url("o/002"), b"2:1\n2:0"), lambda client, url: client.put(url("o/001"), b"x:x"),
+    lambda client, url: client.put(url("o/002"), b"2:0\n2:1\n2:2"), lambda client, url: client.put(url("o/002"), b""),
+    lambda client, url: client.delete(url("o/002")), lambda client, url: client.put(url("o/000"), b"0:0"),
+    lambda client, url: [client.delete(url(f"o/{number:03}")) for number in range(5)]])
+@pytest.mark.parametrize("steps", [1, 9])
+def test_a_block_of_shuffled_lines_is_gone_on_with_where_it_is_the_same(url, options, client, bucket, change, steps):
+    """Of names alone, whose newest generations are read."""
+    urls = [bucket(f"o/{number:03}") for number in range(5)]
+
+    def make():
+        return load_files(urls, on_error="skip", client=options).readlines(return_path=False).shuffle(10, seed=3)
+
+    head, state = begun(make(), 0, steps)
+    pipe = make()
+    pipe.load_state_dict(state)
+    assert sorted(head + list(pipe)) == sorted(line for number in range(5) for line in lines_of(number))
+    change(client, bucket)
+    pipe.load_state_dict(state)
+    with pytest.raises(dataflux.PreconditionError, match="o/000: the state goes on in the midst of shuffled lines"):
+        list(pipe)
+
+
+def test_blocks_of_shuffled_lines_go_on_from_within_objects(long, options):
+    """Blocks that begin and end there, and read over empty and short ones."""
+    def make():
+        return load_files(list_files(long, client=options)).readlines(return_path=False).shuffle(4_000, seed=3)
+
+    pipe, spots = make(), []
+    items = iter(pipe)
+    whole = []
+    for number, line in enumerate(items, 1):
+        whole.append(line)
+        if number % 2_900 == 0:
+            spots.append((number, pipe.state_dict()))
+    for number, state in spots:
+        pipe.load_state_dict(state)
+        assert list(pipe) == whole[number:]
+
+
 def test_one_that_is_gone_on_with_is_not_larger_than_it_was(client, bucket, options):
     client.put(bucket("x"), b"a\nb\n")
     lines = load_files([bucket("x")], client=options).readlines()
-    state = {**lines.state_dict(), "spot": [0, 5, 0, 0]}
+    state = {**lines.state_dict(), "spot": [0, 5, 0, 0, 0]}
     lines.load_state_dict(state)
     with pytest.raises(dataflux.PreconditionError, match="it has 4 bytes, and the state goes on behind 5"):
         list(lines)

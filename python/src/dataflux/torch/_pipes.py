@@ -14,7 +14,7 @@ from torch.utils.data import IterableDataset as TorchIterable
 from torch.utils.data import get_worker_info
 
 from .._client import Client, given_client, service_of
-from .._errors import Error, ResourceExhaustedError, again
+from .._errors import Error, PreconditionError, ResourceExhaustedError, again
 from .._passes import Pass
 from .._place import count_of, flag_of, url_of
 from .._sampler import Sampler
@@ -31,7 +31,7 @@ MOST_BYTES = 16 << 20  # of a line
 _BUFFER = 10_000       # lines that are shuffled together
 _HERE = 2**64 - 1      # a pass of no worker
 
-At = Tuple[int, int, int, int]  # what a Spot has, which takes longer to make
+At = Tuple[int, int, int, int, int]  # what a Spot has, which takes longer to make
 Self = TypeVar("Self", bound="Pipe")
 OfObjects = TypeVar("OfObjects", bound="_OfObjects")
 
@@ -61,11 +61,16 @@ class _Walk:
 
     def contents(self, maker: Maker, read_ahead: int | None) -> Contents:
         """The objects that are not behind it, as streams."""
-        done, byte, generation, _ = self.spot
+        done, byte, generation, *_ = self.spot
         rest = self.rest
         if byte and done < len(rest.positions):
             rest = Rest(rest.positions, {**rest.begun, rest.positions[done]: (byte, generation)})
         return Contents(self.client, self.origin.source, self.sampler, rest, done, maker, read_ahead)
+
+    def url_of(self, done: int) -> str:
+        """Of the object that so many of the reader's are before."""
+        number, row = self.origin.source.part_of(self.sampler[self.rest.positions[done]])
+        return url_of(*self.origin.source.parts[number].place(row)[:2])
 
     def from_spot(self, spot: Spot) -> _Walk:
         return _Walk(self.client, self.origin, self.sampler, self.rest, spot)
@@ -259,12 +264,10 @@ class Urls(_OfObjects):
     _stage = "urls"
 
     def _walk(self, walk: _Walk) -> Iterator[tuple[Any, At]]:
-        source = walk.origin.source
-        for part in source.parts:
+        for part in walk.origin.source.parts:
             part.open(walk.client)
         for done in range(walk.spot.done, len(walk.rest.positions)):
-            number, row = source.part_of(walk.sampler[walk.rest.positions[done]])
-            yield url_of(*source.parts[number].place(row)[:2]), (done + 1, 0, 0, 0)
+            yield walk.url_of(done), (done + 1, 0, 0, 0, 0)
 
 
 class Files(_OfObjects):
@@ -314,7 +317,7 @@ class Files(_OfObjects):
                     continue
             else:
                 self._maker.succeeds()
-            yield (content.url, stream), (content.done + 1, 0, 0, 0)
+            yield (content.url, stream), (content.done + 1, 0, 0, 0, 0)
 
 
 class Lines(Pipe):
@@ -343,11 +346,14 @@ class Lines(Pipe):
     def _walk(self, walk: _Walk) -> Iterator[tuple[Any, At]]:
         return self._shuffled(walk) if self._buffer else self._in_order(walk)
 
-    def _in_order(self, walk):
+    def _in_order(self, walk, begun=None):
+        """Each line, with the spot behind it. `begun` gets each object's position, and its generation."""
         maker = self._files._maker
         for content, stream in self._files._streams(walk):
             error = stream if isinstance(stream, Error) else None
             if error is None:
+                if begun is not None:
+                    begun.append((walk.rest.positions[content.done], content.generation))
                 try:
                     with stream:
                         yield from self._lines(content, stream)
@@ -358,7 +364,7 @@ class Lines(Pipe):
                         raise
                     error = again(why)
             if maker.on_error == "return":
-                yield (content.url, error) if self._return_path else error, (content.done + 1, 0, 0, 0)
+                yield (content.url, error) if self._return_path else error, (content.done + 1, 0, 0, 0, 0)
 
     def _lines(self, content, stream):
         done, byte, generation, size, url = content.done, content.byte, content.generation, content.size, content.url
@@ -371,7 +377,7 @@ class Lines(Pipe):
             if ends and strip:
                 line = line[:-2] if line.endswith(b"\r\n") else line[:-1]
             yield (url, line) if path else line, (
-                (done, byte, generation, 0) if byte < size else (done + 1, 0, 0, 0))
+                (done, byte, generation, 0, 0) if byte < size else (done + 1, 0, 0, 0, 0))
 
     def _too_long(self, content, byte):
         return ResourceExhaustedError(
@@ -379,18 +385,32 @@ class Lines(Pipe):
             "these are no lines", bucket=content.place[0], object=content.place[1], generation=content.generation)
 
     def _shuffled(self, walk):
-        (*begin, given), epoch = walk.spot, walk.sampler.epoch
-        lines = self._in_order(walk.from_spot(Spot(*begin)))
-        while block := list(islice(lines, self._buffer)):
-            behind = block[-1][1]
+        (*begin, given, known), epoch = walk.spot, walk.sampler.epoch
+        if begin[0] >= len(walk.rest.positions):
+            return
+        begun: list[tuple[int, int]] = []
+        lines = self._in_order(walk.from_spot(Spot(*begin)), begun)
+        while (block := list(islice(lines, self._buffer))) or given:
+            behind = block[-1][1] if block else begin
             # By where the block begins, whoever reads it.
             at = f"{self._seed} {walk.rest.positions[begin[0]]} {begin[1]}"
-            seed = int.from_bytes(hashlib.sha256(at.encode()).digest()[:8], "little")
-            order = Sampler(len(block), seed=seed, epoch=epoch).rows(0, len(block))
+            check = _number_of(f"{at} {len(block)} {behind[:2]} {begun}", 6)
+            if given and check != known:
+                raise PreconditionError(
+                    f"{walk.url_of(begin[0])}: the state goes on in the midst of shuffled lines that begin there, and they "
+                    "are not those of the time when it was saved: an object was overwritten since, or could not be "
+                    "read at one of the times. Begin the epoch again")
+            order = Sampler(len(block), seed=_number_of(at, 8), epoch=epoch).rows(0, len(block))
             for number in range(given, len(block)):
-                spot = (*begin, number + 1) if number + 1 < len(block) else behind
+                spot = (*begin, number + 1, check) if number + 1 < len(block) else behind
                 yield block[order[number]][0], spot
             begin, given = behind[:3], 0
+            del begun[:-1 if behind[1] else None]  # all but one that goes on
+
+
+def _number_of(text, size):
+    """Of so many bytes: another one for another text."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:size], "little")
 
 
 class Batches(Pipe):

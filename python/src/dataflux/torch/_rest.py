@@ -23,12 +23,14 @@ class Spot(NamedTuple):
     byte         of the next one, up to where it was read
     generation   of that, 0 where none of it was read
     given        lines of the shuffled ones that begin there
+    check        of all that are shuffled with those: where they lie, and in which generations; 0 where `given` is
     """
 
     done: int = 0
     byte: int = 0
     generation: int = 0
     given: int = 0
+    check: int = 0
 
 
 class Rest:
