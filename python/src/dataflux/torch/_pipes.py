@@ -161,7 +161,7 @@ class Pipe(TorchIterable):  # type: ignore[misc]
 
     def load_state_dict(self, state: Any) -> None:
         """The next pass goes on where the state was saved: of this process, of workers that are begun later, and
-        of workers that live already.
+        of workers that live already. Passes behind that one are whole.
 
         Arguments:
             state: of state_dict(); or of StatefulDataLoader.state_dict(), for a loader with another number of
