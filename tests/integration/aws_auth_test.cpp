@@ -238,12 +238,12 @@ TEST_CASE("aws: each service may fail, and comes back", "[integration]") {
              .status = 302, .headers = {{"Location", w.server.endpoint() + "/v2/credentials"}}}});
     CHECK(w.fetch().find("refuses to give keys") != std::string::npos);
   }
-  SECTION("300 MiB in place of keys") {
+  SECTION("20 MiB in place of keys") {
     w.machine.variables["AWS_CONTAINER_CREDENTIALS_FULL_URI"] =
         w.server.endpoint() + "/v2/credentials";
     w.server.faults().add({.verb = "container.keys",
                            .action = emulator::fault::send{
-                               .status = 200, .body = std::string(std::size_t{300} << 20, ' ')}});
+                               .status = 200, .body = std::string(std::size_t{20} << 20, ' ')}});
     CHECK(w.fetch().find("longer than the limit") != std::string::npos);
   }
 }
