@@ -84,16 +84,6 @@ result<dataflux::object_columns> shards_of(const session& with, const shards_opt
   return std::move(listed->objects);
 }
 
-void take_rules(const shards_options& options, dataflux::index_shards_request& request) {
-  using dataflux::concatenated_rule, dataflux::trailing_rule, dataflux::damaged_rule;
-  if (options.read_concatenated) request.reading.concatenated = concatenated_rule::read;
-  if (options.ignore_trailing) request.reading.trailing = trailing_rule::ignore;
-  if (options.end_at_damage) request.reading.damaged = damaged_rule::end;
-  if (options.keep_first) request.grouping.repeated = dataflux::repeated_rule::keep_first;
-  request.grouping.keep_case = options.keep_case;
-  request.grouping.strip_dot_slash = options.strip_dot_slash;
-}
-
 result<void> make_index(const session& with, const shards_options& options) {
   const auto from = parse_object_location(options.source);
   if (!from) return from.error();
@@ -108,7 +98,8 @@ result<void> make_index(const session& with, const shards_options& options) {
                                          .path = *path,
                                          .skip_from = options.skip_from,
                                          .limits = {.stop = with.stop}};
-  take_rules(options, request);
+  set_rules(options, request);
+  request.grouping.keep_case = options.keep_case;
   for (const std::string& each : options.parts) {
     auto part = open_index(with, each);
     if (!part) return part.error();

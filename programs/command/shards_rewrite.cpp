@@ -16,6 +16,7 @@
 #include "location.hpp"
 #include "rewrite_inputs.hpp"
 #include "sample_command.hpp"
+#include "shards_verbs.hpp"
 
 namespace cli {
 
@@ -36,12 +37,7 @@ namespace {
 dataflux::rewrite_rules rules_of(const session& with, const rewrite_options& options,
                                  dataflux::left_out_counts& left_out) {
   dataflux::rewrite_rules rules{.left_out = &left_out, .stop = with.stop};
-  using dataflux::concatenated_rule, dataflux::trailing_rule, dataflux::damaged_rule;
-  if (options.read_concatenated) rules.reading.concatenated = concatenated_rule::read;
-  if (options.ignore_trailing) rules.reading.trailing = trailing_rule::ignore;
-  if (options.end_at_damage) rules.reading.damaged = damaged_rule::end;
-  if (options.keep_first) rules.grouping.repeated = dataflux::repeated_rule::keep_first;
-  rules.grouping.strip_dot_slash = options.strip_dot_slash;
+  tar_shards::set_rules(options, rules);
   return rules;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <dataflux/result.hpp>
+#include <dataflux/shard/grouping_rules.hpp>
 #include <dataflux/shard/shard_index.hpp>
+#include <dataflux/shard/shard_rules.hpp>
 
 #include <string>
 
@@ -24,6 +26,17 @@ class spool_folder {
   std::string folder_{};
   std::string file_{};
 };
+
+/// What is accepted of archives, from the options of a verb into its request.
+template <class Options, class Request>
+void set_rules(const Options& options, Request& to) {
+  using dataflux::concatenated_rule, dataflux::trailing_rule, dataflux::damaged_rule;
+  if (options.read_concatenated) to.reading.concatenated = concatenated_rule::read;
+  if (options.ignore_trailing) to.reading.trailing = trailing_rule::ignore;
+  if (options.end_at_damage) to.reading.damaged = damaged_rule::end;
+  if (options.keep_first) to.grouping.repeated = dataflux::repeated_rule::keep_first;
+  to.grouping.strip_dot_slash = options.strip_dot_slash;
+}
 
 /// An index that is a file, or an object, which is read into a file first.
 dataflux::result<dataflux::shard_index> open_index(const session& with, const std::string& place);
