@@ -2,7 +2,7 @@
 // bodies are skipped, and how long it takes by the round trip. No server, no socket.
 //
 //   bench_index_sim [--shards N] [--members N] [--size BYTES] [--rtt MS] [--rate BYTES/S]
-//                   [--requests PER_S] [--parallelism N] [--path FILE]
+//                   --path FILE
 
 #include <CLI/CLI.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
@@ -34,8 +34,6 @@ struct settings {
   std::uint64_t size{std::uint64_t{1} << 20U};
   double rtt_ms{20};
   double rate{1.25e9};
-  double requests{0};
-  std::uint32_t parallelism{0};
   std::string path;
 };
 
@@ -160,14 +158,8 @@ class shards_of_rows final : public dataflux::name_source {
  public:
   explicit shards_of_rows(const dataflux::object_columns& rows) : rows_(rows) {}
   void scan(std::string_view from, visitor& visit) const override {
-    std::size_t first = 0;
-    for (std::size_t left = rows_.size(); left > 0;) {
-      const std::size_t half = left / 2;
-      const bool before = rows_.name(first + half) < from;
-      if (before) first += half + 1;
-      left = before ? left - half - 1 : half;
-    }
-    while (first < rows_.size() && visit(rows_[first])) ++first;
+    std::size_t next = rows_.lower_bound(from);
+    while (next < rows_.size() && visit(rows_[next])) ++next;
   }
 
  private:
@@ -180,16 +172,13 @@ void measure(const settings& s) {
   dataflux::virtual_scheduler clock;
   dataflux::memory_store inner(
       clock, {.rtt = std::chrono::microseconds(static_cast<std::int64_t>(s.rtt_ms * 1e3)),
-              .bytes_per_second_total = s.rate,
-              .requests_per_second = s.requests});
+              .bytes_per_second_total = s.rate});
   inner.create_bucket("bench", std::make_shared<shards_of_rows>(rows));
   tar_store store(inner, archive);
   const dataflux::transfer_context context(store);
   const auto began = clock.now();
-  auto made = dataflux::submit_index_shards(context, {.bucket = "bench",
-                                                      .shards = rows_of(s, archive),
-                                                      .path = s.path,
-                                                      .parallelism = s.parallelism});
+  auto made = dataflux::submit_index_shards(
+      context, {.bucket = "bench", .shards = rows.slice(0, rows.size()), .path = s.path});
   // The file is written on a thread, in no simulated time.
   while (!made.poll()) {
     if (!clock.run_one()) std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -216,8 +205,6 @@ int main(int argc, char** argv) {
   app.add_option("--size", s.size);
   app.add_option("--rtt", s.rtt_ms, "ms");
   app.add_option("--rate", s.rate, "bytes a second, of all connections");
-  app.add_option("--requests", s.requests, "a second; 0 = no limit");
-  app.add_option("--parallelism", s.parallelism);
   app.add_option("--path", s.path)->required();
   CLI11_PARSE(app, argc, argv);
   try {
