@@ -18,6 +18,10 @@ PROTOCOLS = ("dataflux", "gs", "gcs")
 S3_PROTOCOLS = ("s3", "s3a")
 
 
+def _prefixes_of(protocols):
+    return tuple(name + mark for name in protocols for mark in ("://", "::"))
+
+
 def is_text(path):
     """It is one path, and not several."""
     return isinstance(path, (str, bytes, os.PathLike)) or not hasattr(path, "__iter__")
@@ -44,6 +48,7 @@ class Paths:
     object's name."""
 
     protocol = PROTOCOLS
+    _prefixes = _prefixes_of(PROTOCOLS)
     _scheme = "gs"
     root_marker = ""
     version_aware = False
@@ -55,7 +60,7 @@ class Paths:
         given, path = path, stringify_path(path)
         if not isinstance(path, str):
             raise TypeError(f"path: a str is needed, and not a {type(path).__name__}")
-        for prefix in [name + mark for name in cls.protocol for mark in ("://", "::")]:
+        for prefix in cls._prefixes:
             if path.startswith(prefix):
                 path = path[len(prefix):]
                 break
@@ -125,4 +130,5 @@ class S3Paths:
     """The same of S3."""
 
     protocol = S3_PROTOCOLS
+    _prefixes = _prefixes_of(S3_PROTOCOLS)
     _scheme = "s3"
