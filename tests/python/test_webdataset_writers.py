@@ -301,6 +301,11 @@ def test_shards_of_a_bucket_by_tar_writers(client, bucket):
             sink.write(sample(number))
     found = list(wds.WebDataset(bucket("c-{0,1}.tar.gz"), client=client))
     assert [each["bin"] for each in found] == [sample(number)["bin"] for number in range(3)]
+    for again in ("c-%d.tar.gz", "p-%d.tar"):
+        client.put(bucket("p-1.tar"), b"there")
+        with pytest.raises(dataflux.AlreadyExistsError), wds.ShardWriter(bucket(again), start_shard=1, client=client) as sink:
+            sink.write(sample(0))
+    assert client.get(bucket("p-1.tar")) == b"there"
 
 
 def test_what_fails_in_post_is_told(tmp_path):

@@ -58,8 +58,9 @@ struct streamed_sample {
 ///     while (const auto* sample = shard.next().value()) use(*sample);
 ///
 /// A sample comes once the first member of the next one is seen, or the shard's end. It has all of
-/// its members then. Samples before an error come before it. The outcome does not depend on how the
-/// bytes of a plain shard are cut into pieces.
+/// its members then. Samples before an error come before it: all of an archive behind whose end
+/// stands what the rules refuse, and else those that are known to be whole. The outcome does not
+/// depend on how the bytes of a plain shard are cut into pieces.
 ///
 /// By damaged_rule::end a sample at the damage has those members that are complete, as for others'
 /// readers. A shard whose compressed bytes are damaged or cut ends there, too.
@@ -104,6 +105,7 @@ class shard_stream {
   void close();
   void hand_over();
   void fail(error why);
+  void fail_behind_end(error why);
 
   const shard_stream_options options_;
   detail::shard::shard_decoder decoder_{};

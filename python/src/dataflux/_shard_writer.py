@@ -50,9 +50,11 @@ def opening(bucket, pattern, count, bytes, first, rank, ranks, resume):
 class _Body(Life):
     """What both writers are.
 
+    written  what finish() has returned; None before
     _state   opening, open, broken (it can only be aborted), committed (finished), aborted
     """
 
+    written: WrittenShards | None = None
     _wait = 1
     _samples = 0
 
@@ -166,7 +168,7 @@ class _Body(Life):
     async def _finish(self) -> WrittenShards:
         """Makes the last shard appear. Leaving the `with` does so, too.
 
-        Returns: which shards were written, and what made each end.
+        Returns: which shards were written, and what made each end: `written` from then on.
         Raises: what the writer has failed with; then the open shard is discarded.
         """
         with self._entered():
@@ -177,6 +179,7 @@ class _Body(Life):
                     lambda client, queue, tag, out, err:
                         library.shard_writer_finish(self._writer, queue, tag, out, err), self._written)
                 end = "committed"
+                self.written = written
                 return written
             finally:
                 self._end(end)
@@ -201,7 +204,7 @@ class ShardWriter(_Body):
     A shard appears whole, with its index entry beside it (NAME.dfx), and is never put over one that is
     there. Leaving the `with` makes the last one appear; an exception that passes discards the shard that
     is open, and so does letting go of the writer, with a ResourceWarning. The same samples give the same
-    bytes.
+    bytes. `written` is what finish() has returned, behind the `with`, too.
 
     Made by Client.shard_writer(). Threads: one at a time uses a writer.
     """

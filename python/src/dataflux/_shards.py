@@ -350,6 +350,7 @@ class _Batches(GetMany):
     def __init__(self, client, index, numbers, **how):
         self._index = _index_of(index)
         self._urls = {}  # by shard
+        self._numbers = {}  # of shards, by URL
         feed = numbers if isinstance(numbers, SampleFeed) else SampleFeed(index, numbers)
         super().__init__(client, feed, compose=False, batch=256, **how)
 
@@ -380,7 +381,12 @@ class _Batches(GetMany):
     def _url(self, shard):
         url = self._urls[shard] = url_of(
             named(self._index.bucket, self._client._scheme), self._index._shard(shard).name)
+        self._numbers[url] = shard
         return url
+
+    def shard_of(self, url):
+        """That of a sample which was given."""
+        return self._index._shard(self._numbers[url])
 
 
 class _Splitter:

@@ -345,6 +345,22 @@ def test_bad_arguments_are_refused_by_name(sources, options):
             other.load_state_dict(state)
 
 
+def test_what_the_mix_decides_is_told_to_it_alone(client, bucket, options):
+    for number in range(2):
+        client.put(bucket(f"o/{number}"), b"%d" % number)
+    how = {"decode": of_object, "client": options}
+    ranked = IterableDataset(bucket("o/"), rank=1, world_size=2, **how)
+    skipping = IterableDataset(bucket("o/"), on_error="skip", **how)
+    for mixed in (lambda **more: Mix([ranked], [1], client=options, **more),
+                  lambda **more: Mix([Mix([ranked], [1], rank=1, world_size=2, client=options)], [1], client=options, **more)):
+        with pytest.raises(ValueError, match=r"sources\[0\]: it is rank 1 of 2, and the mix rank 0 of 1"):
+            mixed()
+        assert mixed(rank=1, world_size=2)
+    with pytest.raises(ValueError, match=r"sources\[0\]: on_error='skip', and the mix has 'raise'"):
+        Mix([skipping], [1], client=options)
+    assert Mix([skipping], [1], on_error="skip", client=options)
+
+
 def test_a_mix_by_numbers(bucket, options, sources, tmp_path):
     some = [MapDataset(bucket("o/"), decode=of_object, client=options), list(range(10))]
     mix = MapMix(some, [1, 1], ended="restart", seed=5)

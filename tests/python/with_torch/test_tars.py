@@ -29,12 +29,16 @@ def tar_of(shard, salt=b""):
     return out.getvalue()
 
 
+SIZES = [len(tar_of(shard)) for shard in range(SHARDS)]
+
+
 def number(sample, row):
     """The sample is whole, and the row is its shard's."""
     found = int(bytes(sample["cls"]))
     assert sample["__key__"] == f"{found:06}"
     assert bytes(sample["jpg"]) == bytes([found % 256]) * (700 + found)
     assert sample["__url__"] == row.url and row.name == f"t/{found // SAMPLES}.tar"
+    assert row.size == SIZES[found // SAMPLES] and row.generation > 0 and row.crc32c is not None
     return found
 
 
@@ -283,6 +287,18 @@ def test_an_index_that_was_made_again_is_another_one(index, options, client, buc
         IterableDataset(shards=index, decode=number, client=options).load_state_dict(state)
     with pytest.raises(dataflux.PreconditionError, match="another index"):
         list(pickle.loads(kept))
+
+
+def test_an_index_in_a_bucket_is_read_as_it_is(client, bucket, index, options, emulator):
+    client.upload(index, bucket("train.dfx"))
+    before = emulator.answered()
+    dataset = IterableDataset(shards=bucket("train.dfx"), batch_size=8, decode=number, client=options)
+    assert emulator.answered() - before < 4  # no shard was indexed
+    assert sorted(dataset) == list(range(COUNT))
+    assert sorted(sum(loaded(dataset, workers=2), [])) == list(range(COUNT))
+    assert MapDataset(shards=bucket("train.dfx"), decode=number, client=options)[41] == 41
+    with pytest.raises(dataflux.NotFoundError, match="none.dfx"):
+        IterableDataset(shards=bucket("none.dfx"), client=options)
 
 
 def test_names_with_braces_are_one_index(bucket, index, options):

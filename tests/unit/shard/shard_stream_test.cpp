@@ -220,6 +220,21 @@ TEST_CASE("shard_stream: samples before damage come, and then the error", "[shar
   }
 }
 
+TEST_CASE("shard_stream: the last sample is whole where something stands behind the end",
+          "[shard]") {
+  const std::string good =
+      tar_members({{.name = "a.txt", .data = "1"}, {.name = "b.txt", .data = "2"}});
+  const std::string ended = good + std::string(1024, '\0');
+  for (const std::string& behind : {std::string("rubbish"), std::string(512, 'x'), good}) {
+    INFO(behind.size());
+    for (const std::size_t pieces : {1U, 400U, 4096U}) {
+      const outcome got = play(ended + behind, {}, pieces);
+      CHECK(got.code == errc::failed_precondition);
+      CHECK(got.samples == std::vector<sample>{{"a", {{"txt", "1"}}}, {"b", {{"txt", "2"}}}});
+    }
+  }
+}
+
 TEST_CASE("shard_stream: a compressed shard that is cut is an error, or ends there", "[shard]") {
   const std::string whole = gzip_of(vector_file("tar/odd/plain.tar"));
   const std::string cut = whole.substr(0, whole.size() - 9);

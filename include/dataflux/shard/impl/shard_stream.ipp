@@ -69,7 +69,7 @@ DATAFLUX_INLINE void shard_stream::decode() {
 /// One step through what was decoded.
 DATAFLUX_INLINE void shard_stream::advance() {
   auto step = reader_.next(archive_);
-  if (!step) return fail(std::move(step).error());
+  if (!step) return fail_behind_end(std::move(step).error());
   archive_ = archive_.subspan(step->consumed);
   take(*step);
 }
@@ -139,11 +139,11 @@ DATAFLUX_INLINE void shard_stream::close() {
     cut_ = true;
   }
   auto step = reader_.next({});
-  if (!step) return fail(std::move(step).error());
+  if (!step) return fail_behind_end(std::move(step).error());
   take(*step);
   if (step->event != detail::shard::tar_event::more) return;
   if (reader_.skippable() != byte_range::to_end) {
-    if (auto good = reader_.closed(); !good) return fail(std::move(good).error());
+    if (auto good = reader_.closed(); !good) return fail_behind_end(std::move(good).error());
   }
   if (std::exchange(in_field_, false)) {  // the shard ends within it, as the rules allow
     open_.bytes.resize(open_.fields.back().offset);
@@ -161,5 +161,12 @@ DATAFLUX_INLINE shard_counts shard_stream::counts() const noexcept {
 }
 
 DATAFLUX_INLINE void shard_stream::fail(error why) { failure_ = std::move(why); }
+
+/// What the rules refuse stands behind an archive's end, so that the last sample is whole. Of one
+/// before damage nobody knows.
+DATAFLUX_INLINE void shard_stream::fail_behind_end(error why) {
+  if (why.code() == errc::failed_precondition) hand_over();
+  fail(std::move(why));
+}
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -76,7 +76,10 @@ def _of_shards(client, several, folder, rank, world_size):
         paths = []
         for number in missing:
             paths.append(os.path.join(folder.path, f"shards-{number}"))
-            client.index_shards(several[number], paths[-1])
+            if _is_saved_index(several[number]):
+                client.download(several[number], paths[-1])
+            else:
+                client.index_shards(several[number], paths[-1])
         return paths
 
     if missing:
@@ -97,6 +100,12 @@ def _is_shard(given):
     """It names a shard, or several of them, and not a prefix."""
     return isinstance(given, (str, os.PathLike)) and "://" in os.fspath(given) and (
         os.fspath(given).endswith(".tar") or shards_of(given) is not None)
+
+
+def _is_saved_index(given):
+    """It names an index that was written to a bucket, and no shard's entry."""
+    return isinstance(given, (str, os.PathLike)) and "://" in os.fspath(given) and os.fspath(given).endswith(".dfx") \
+        and not os.fspath(given).endswith(".tar.dfx")
 
 
 def _index_of(shards):

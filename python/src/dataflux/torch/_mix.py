@@ -170,7 +170,8 @@ class Mix(IterableDataset):
 
     Arguments:
         sources: IterableDatasets, of objects, pairs or shards, or other mixes. Their seed, shuffle, decode,
-            sizes and `overwritten` are used, and nothing else of them.
+            sizes and `overwritten` are used, and nothing else of them: a rank or an on_error of their own
+            that differs from the mix's is refused.
         weights: a number of each; or a dict of when they begin and the weights, as {0: [1, 1],
             1_000_000: [3, 1]}, in samples of all ranks since the epoch's beginning, with ended="restart"
             since the first one's.
@@ -202,6 +203,7 @@ class Mix(IterableDataset):
         epoch, consumed = count_of(epoch, "epoch"), count_of(consumed, "consumed")
         self._client = given_client(client) or Client(service=_service_of(self._sources))
         _check_services(self._sources, self._client)
+        _check_shares(self._sources, self._rank, self._world_size, on_error)
         self._leaves, self._blend = _blend_of(self._sources, weights, ended, self._length)
         self._how = {"seed": 0, "shuffle": "mix", "block": None, "window": None}
         parts = [part for leaf in self._leaves for part in leaf.source.parts]
@@ -450,6 +452,17 @@ def _check_services(sources, client):
         if source._client._scheme != client._scheme:
             raise ValueError(f"sources[{number}]: it is of {source._client._scheme}://, and the mix reads from "
                              f"{client._scheme}://: a mix is of one service, and its client is of that one")
+
+
+def _check_shares(sources, rank, world_size, on_error):
+    """What only the mix decides was not told to a source, which would go by it in vain."""
+    for number, source in enumerate(sources):
+        if source._world_size > 1 and (source._rank, source._world_size) != (rank, world_size):
+            raise ValueError(f"sources[{number}]: it is rank {source._rank} of {source._world_size}, and the mix rank "
+                             f"{rank} of {world_size}: ranks share the mix; give rank and world_size to it alone")
+        if source._maker.on_error not in ("raise", on_error):
+            raise ValueError(f"sources[{number}]: on_error={source._maker.on_error!r}, and the mix has {on_error!r}, "
+                             "which is used: give on_error to the mix")
 
 
 def _blend_of(sources: Sequence[IterableDataset], weights: Any, ended: str,

@@ -57,7 +57,7 @@ class _Stream:
                 for sample in next(self._batches)]
 
     def _row(self, url):
-        row = self._known[url] = Row(self._bucket, url.split("/", 3)[3], 0, 0, None)
+        row = self._known[url] = _row_of(self._bucket, self._batches.shard_of(url))
         return row
 
     def items(self):
@@ -69,6 +69,10 @@ class _Stream:
 
     def close(self):
         self._batches.close()
+
+
+def _row_of(bucket, shard):
+    return Row(bucket, shard.name, shard.size, shard.generation, shard.crc32c)
 
 
 class Planned:
@@ -165,8 +169,7 @@ class Tars:
     def listed(self, number: int) -> Row:
         """The shard, as it was indexed."""
         index = self._index or ShardIndex.open(self.path)
-        shard = index.shards[index.sample(number).shard]
-        return Row(self.bucket, shard.name, shard.size, shard.generation, shard.crc32c)
+        return _row_of(self.bucket, index.shards[index.sample(number).shard])
 
     def row(self, number: int, size: int, generation: int, crc32c: int) -> Row:
         return self.listed(number)

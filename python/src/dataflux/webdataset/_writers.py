@@ -6,7 +6,7 @@ import re
 from typing import Any, Callable, Dict
 
 from ._encode import encoder_of
-from ._open import gopen, is_ours
+from ._open import gopen, is_ours, open_gs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,13 +93,16 @@ class TarWriter:
         self._info = tarfile.TarInfo
         self.user, self.group, self.mode, self.mtime = user, group, mode, mtime
         self.keep_meta = keep_meta
-        stream = gopen(fileobj, "wb", client=client) if isinstance(fileobj, str) else fileobj
+        stream = self._opened(fileobj, client) if isinstance(fileobj, str) else fileobj
         self._own = stream if isinstance(fileobj, str) and fileobj != "-" else None
         self._below = _Below(stream)
         self._compressor = _compressed(self._below, kind) if kind else None
         self._put = self._below.stream.write if self._compressor is None else self._compressor.write
         self._size = 0
         self._ended = self._spoiled = False
+
+    def _opened(self, url: str, client: Client | None) -> Any:
+        return gopen(url, "wb", client=client)
 
     def write(self, obj: Dict[str, Any]) -> int:
         """Appends a sample; gives how many bytes its fields have.
@@ -175,6 +178,13 @@ class TarWriter:
             self.abort()
 
 
+class _Shard(TarWriter):
+    """In a bucket it is put over nothing that is there."""
+
+    def _opened(self, url: str, client: Client | None) -> Any:
+        return open_gs(url, "xb", client=client) if is_ours(url) else super()._opened(url, client)
+
+
 class ShardWriter:
     """Writes samples into shards, one behind the other.
 
@@ -185,10 +195,10 @@ class ShardWriter:
     A shard appears whole, when the next one begins or this is closed. An exception in the `with` discards the one
     that is open; those before it stay. Without samples there is no shard.
 
-    gs:// is written by Client.shard_writer(): each shard has its index entry beside it, is never put over one that is
-    there, and ends before the sample that would pass maxsize, which counts headers, too. What that cannot do (post, opener,
-    compression, names without leading zeros, and arguments of TarWriter but encoder and client) is done by a TarWriter
-    for each shard, as with files.
+    Of gs:// and s3:// no shard is put over one that is there. They are written by Client.shard_writer(): each shard has
+    its index entry beside it, and ends before the sample that would pass maxsize, which counts headers, too. What that cannot do
+    (post, opener, compression, names without leading zeros, and arguments of TarWriter but encoder and client) is done by
+    a TarWriter for each shard, as with files: without an index entry.
 
     Arguments:
         pattern: of URLs, with one number, as %06d.
@@ -263,7 +273,7 @@ class ShardWriter:
 
             getLogger("dataflux").info("writing %s, after %d samples", self.fname, self.total)
         self._stream = None if self.opener is None else self.opener(self.fname)
-        self._sink = sink = TarWriter(self.fname if self._stream is None else self._stream, **self._kw)
+        self._sink = sink = _Shard(self.fname if self._stream is None else self._stream, **self._kw)
         self.shard += 1
         self.count = self.size = 0
         return sink
