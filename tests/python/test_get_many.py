@@ -689,6 +689,22 @@ def test_a_forked_child_has_the_items_and_not_the_stream(client, numbered):
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_has_none_of_the_items_that_were_not_taken(client, numbered):
+    stream = client.get_many(numbered)
+    items = stream.items()
+    first = next(items)
+
+    def child():
+        try:
+            return next(items).index
+        except dataflux.PreconditionError as why:
+            return str(why)
+
+    assert "forked child" in in_a_child(child)
+    assert index_and_bytes([first, *items]) == in_turn(0, len(ALL))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_tells_no_progress_of_the_parent(client, numbered):
     told, inside, go_on = [], threading.Event(), threading.Event()
 

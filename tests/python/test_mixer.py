@@ -104,7 +104,7 @@ def test_it_is_a_value():
 @pytest.mark.parametrize("arguments, word", [
     (([], []), "sources"), (([1], []), "weights"), (([1], [0]), "weights"), (([1], [-1]), "weights"),
     (([1], ["a"]), "weights"), (([1], [float("nan")]), "weights"), (([2**63], [1]), "sizes"),
-    (([1] * 257, [1] * 257), "sources"), (([1], {5: [1]}), "weights"), (([1], {}), "weights")])
+    (([1] * 257, [1] * 257), "sources"), (([1], {5: [1]}), "weights"), (([1], {}), "weights"), (([1], {0: [1], -5: [1]}), "weights")])
 def test_what_it_cannot_do_is_refused_by_name(arguments, word):
     with pytest.raises(ValueError, match=word):
         Mixer(*arguments)
@@ -115,7 +115,9 @@ def test_other_kinds_are_refused_by_name():
         Mixer([1], [1], ended="loop")
     with pytest.raises(ValueError, match="counts"):
         Mixer([1], [1], counts=[1, 2])
-    with pytest.raises(TypeError, match="weights"):
-        Mixer([1], "1")
+    for wrong in ("1", {0: [1], "x": [1]}):
+        with pytest.raises(TypeError, match="weights"):
+            Mixer([1], wrong)
+    assert Mixer([1, 1], [10**400, 1]).weights[0][1] == 1
     with pytest.raises(ValueError, match="sizes"):
         Mixer([0], [1], ended="restart")

@@ -92,6 +92,7 @@ def test_what_is_no_sample_is_refused_and_the_writer_goes_on(client, bucket):
         for bad, kind, text in [
                 ({}, ValueError, "__key__"), ([], ValueError, "__key__"), ({"x": b""}, ValueError, "__key__"),
                 ({"__key__": b"b", "x": b""}, TypeError, "__key__"),
+                ({"__key__": "b", 5: b""}, TypeError, "name is a str"),
                 ({"__key__": "b", "x": 7}, TypeError, "x: a bytes-like"),
                 ({"__key__": "b", "x": [1]}, TypeError, "encoded before"),
                 ({"__key__": "b"}, dataflux.InvalidArgumentError, "has no field"),

@@ -103,6 +103,8 @@ def test_shards_that_were_added(client, filled, index, tmp_path):
     assert (done.shards, done.taken_over, done.samples) == (SHARDS + 1, SHARDS, COUNT + SAMPLES)
     with pytest.raises(TypeError, match="parts"):
         client.index_shards(filled("s/"), tmp_path / "index", parts=["index"])
+    with pytest.raises(TypeError, match="parts: a list of ShardIndex"):
+        client.index_shards(filled("s/"), tmp_path / "index", parts=index)
     with pytest.raises(dataflux.InvalidArgumentError, match="grouping"):
         client.index_shards(filled("s/"), tmp_path / "index", parts=[index], keep_case=True)
 

@@ -63,11 +63,14 @@ class _Items:
     def __init__(self, batches):
         self._batches = batches
         self._ready = deque()
+        self._process = _wait._process
 
     def __iter__(self):
         return self
 
     def __next__(self):
+        if self._process != _wait._process:
+            self._ready.clear()  # the parent has those
         while True:
             try:
                 return self._ready.popleft()
@@ -350,11 +353,14 @@ class _AsyncItems:
     def __init__(self, batches):
         self._batches = batches
         self._ready = deque()
+        self._process = _wait._process
 
     def __aiter__(self):
         return self
 
     async def __anext__(self):
+        if self._process != _wait._process:
+            self._ready.clear()  # the parent has those
         while not self._ready:
             self._ready.extend(await self._batches.__anext__())
         return self._ready.popleft()

@@ -138,8 +138,8 @@ def _stages_of(weights: Any, sources: int, begin: int) -> Dict[int, List[int]]:
     """Parts by the draws at which they begin, ascending, from `begin` on."""
     if not hasattr(weights, "items"):
         return {begin: parts_of(weights, sources)}
-    stages = {count_of(draw, "weights", 0, 63): parts_of(each, sources)
-              for draw, each in sorted(weights.items())}
+    found = {count_of(draw, "weights", 0, 63): parts_of(each, sources) for draw, each in weights.items()}
+    stages = dict(sorted(found.items()))
     if not stages or min(stages) > begin:
         raise ValueError(f"weights: the first ones begin at {min(stages, default='no draw')}, and not at {begin}")
     first = max(draw for draw in stages if draw <= begin)
@@ -161,7 +161,7 @@ def parts_of(weights: Any, sources: int) -> List[int]:
         raise ValueError(f"weights: {len(given)} of them, and {sources} sources")
     exact = []
     for weight in given:
-        if not isinstance(weight, (int, float, Fraction)) or not isfinite(weight) or weight < 0:
+        if not isinstance(weight, (int, float, Fraction)) or weight < 0 or isinstance(weight, float) and not isfinite(weight):
             raise ValueError(f"weights: numbers of 0 and more are needed, and not {weight!r}")
         # A float is what it is written as: 0.1 is a tenth.
         exact.append(Fraction(float.__repr__(weight)) if isinstance(weight, float) else Fraction(weight))

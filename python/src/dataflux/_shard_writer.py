@@ -103,6 +103,8 @@ class _Body(Life):
             raise TypeError(f"\"__key__\" is a str, and not a {type(key).__name__}")
         fields = []
         for name, value in sample.items():
+            if not isinstance(name, str):
+                raise TypeError(f"a field's name is a str, and not a {type(name).__name__}: {name!r}")
             if name[:2] == "__" == name[-2:]:
                 continue
             known = self._name(name)

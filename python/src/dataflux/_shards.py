@@ -662,9 +662,11 @@ class ShardVerbs:
             if not options.board_prefix:
                 raise ValueError(f"board: {board!r} is a whole bucket; a prefix of one is needed")
             options.lease_ns = nanoseconds(lease, "lease")
+        if isinstance(parts, ShardIndex) or not hasattr(parts, "__iter__"):
+            raise TypeError(f"parts: a list of ShardIndex is needed, and not a {type(parts).__name__}")
         known = [_index_of(part, "parts")._handle for part in parts]
-        if isinstance(foreign, (str, bytes, os.PathLike)):
-            raise TypeError("foreign: paths are needed, and this is one: put it into a list")
+        if isinstance(foreign, (str, bytes, os.PathLike)) or not hasattr(foreign, "__iter__"):
+            raise TypeError(f"foreign: a list of paths is needed, and not {foreign!r}")
         paths = [path_of(each, "foreign") for each in foreign]
         if not isinstance(shards, Listing):
             names = shards_of(shards)

@@ -160,6 +160,13 @@ def test_what_is_no_state_is_refused(make, wrong):
         make().load_state_dict(wrong)
 
 
+def test_a_state_that_never_ends_is_refused(make):
+    state = {}
+    state["a"] = [state]
+    with pytest.raises(ValueError, match="nested too deep"):
+        make().load_state_dict(state)
+
+
 def test_ranks_that_do_not_agree_are_refused(make):
     states = [begun(make(rank=rank, world_size=2), 0, 2 + rank)[1] for rank in range(2)]
     with pytest.raises(ValueError, match="different numbers of samples"):

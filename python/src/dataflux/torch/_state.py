@@ -113,21 +113,25 @@ def differs(name: str, there: Any, here: Any) -> ValueError:
     """Of a field that does not fit."""
     if name == "digest":
         return ValueError(f"state: the listing differs: digest is {there}, and here it is {here}. Objects have come, "
-                          "gone or been overwritten since, or it is another prefix. Go on from the manifest that "
-                          "the job began with: save one by client.save_manifest(), and give it as manifest=")
+                          "gone or been overwritten since, or it is another prefix, index or mix. Go on from what the "
+                          "job began with: a manifest (client.save_manifest(), manifest=), or an index of shards")
     return ValueError(f"state: {name} is {there}, and here it is {here}")
 
 
-def found(state: Any, mark: str, check: Callable[[dict[str, Any]], None]) -> list[dict[str, Any]]:
+_DEEPEST = 64  # of what loaders make of states
+
+
+def found(state: Any, mark: str, check: Callable[[dict[str, Any]], None], depth: int = 0) -> list[dict[str, Any]]:
     """States of a kind, wherever in it they are."""
-    if isinstance(state, dict):
-        if state.get("format") == mark:
-            check(state)
-            return [state]
-        return [each for value in state.values() for each in found(value, mark, check)]
-    if isinstance(state, (list, tuple)):
-        return [each for value in state for each in found(value, mark, check)]
-    return []
+    if not isinstance(state, (dict, list, tuple)):
+        return []
+    if depth == _DEEPEST:
+        raise ValueError("state: it is nested too deep for that of a loader")
+    if isinstance(state, dict) and state.get("format") == mark:
+        check(state)
+        return [state]
+    return [each for value in (state.values() if isinstance(state, dict) else state)
+            for each in found(value, mark, check, depth + 1)]
 
 
 def _found(state):
