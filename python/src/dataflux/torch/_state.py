@@ -113,8 +113,9 @@ def differs(name: str, there: Any, here: Any) -> ValueError:
     """Of a field that does not fit."""
     if name == "digest":
         return ValueError(f"state: the listing differs: digest is {there}, and here it is {here}. Objects have come, "
-                          "gone or been overwritten since, or it is another prefix, index or mix. Go on from the manifest that the "
-                          "job began with: save one by client.save_manifest(), and give it as manifest=; of shards keep the index")
+                          "gone or been overwritten since, or it is another prefix, index or mix. Go on from the "
+                          "manifest that the job began with: save one by client.save_manifest(), and give it as "
+                          "manifest=; of shards keep the index")
     return ValueError(f"state: {name} is {there}, and here it is {here}")
 
 
