@@ -3,14 +3,16 @@
 #include <dataflux/s3/impl/bucket_verb.ipp>
 #include <dataflux/s3/impl/checksum_fields.ipp>
 #include <dataflux/s3/impl/client.ipp>
+#include <dataflux/s3/impl/copy_part_verb.ipp>
 #include <dataflux/s3/impl/copy_verb.ipp>
-#include <dataflux/s3/impl/delete_request.ipp>
 #include <dataflux/s3/impl/delete_verb.ipp>
 #include <dataflux/s3/impl/dialect.ipp>
 #include <dataflux/s3/impl/endpoint.ipp>
 #include <dataflux/s3/impl/entity_tag.ipp>
 #include <dataflux/s3/impl/error_reply.ipp>
 #include <dataflux/s3/impl/head_facts.ipp>
+#include <dataflux/s3/impl/join_call.ipp>
+#include <dataflux/s3/impl/kept_conditions.ipp>
 #include <dataflux/s3/impl/keys_signer.ipp>
 #include <dataflux/s3/impl/list_page.ipp>
 #include <dataflux/s3/impl/list_verb.ipp>

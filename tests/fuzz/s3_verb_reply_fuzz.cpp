@@ -63,10 +63,14 @@ void check_all(std::span<const std::byte> input) {
   const auto copy = s3::copy_verb::parse({.bucket = "bkt", .object = "o"}, copied, reply);
   copy ? require((**copy).name == "o") : require_error(copy);
 
-  const s3::delete_request asked{.bucket = "bkt", .objects = {"o"}};
+  const s3::copy_part_request piece{.bucket = "bkt", .object = "o", .length = 9};
+  const auto copied_part = s3::copy_part_verb::parse(piece, {}, reply);
+  copied_part ? require(copied_part->size == 9) : require_error(copied_part);
+
+  const dataflux::remove_many_request asked{.bucket = "bkt", .objects = {{"o"}}};
   const auto stay = s3::delete_verb::parse(asked, {}, reply);
   if (!stay) require_error(stay);
-  for (const auto& one : stay ? *stay : s3::delete_request::value{}) {
+  for (const auto& one : stay ? *stay : dataflux::remove_many_request::value{}) {
     require(one.index == 0 && one.why.object() == "o");
   }
   s3::bucket_state bucket;

@@ -35,8 +35,7 @@ inline dataflux::s3::client_options options_of(const emulator::server& server) {
   using namespace std::chrono_literals;
   dataflux::s3::client_options o{.credentials = keys_of(emulator::s3::options{}.secret_key),
                                  .region = emulator::s3::options{}.region,
-                                 .endpoint = server.endpoint(),
-                                 .conditional_writes = true};
+                                 .endpoint = server.endpoint()};
   o.retry = {.max_attempts = 6, .first = 1ms, .cap = 5ms};
   o.stall_timeout = o.first_byte_timeout = 500ms;
   return o;
@@ -53,6 +52,20 @@ class fixture {
   explicit fixture(const emulator::s3::options& how = {}) : server(s3_server(how)) {
     server.create_bucket("bucket");
     client = dataflux::s3::client::create(options_of(server)).value();
+  }
+  /// Nothing is late: for what sends much at once, on a machine that is busy.
+  void be_patient() {
+    auto options = options_of(server);
+    options.stall_timeout = options.first_byte_timeout = std::chrono::seconds(60);
+    client = dataflux::s3::client::create(options).value();
+  }
+  /// The client has found out what conditions are worth here, so that faults meet a test's own
+  /// requests.
+  void ask_for_conditions() {
+    const auto made = put("asked", {}, {.if_generation_match = 0});
+    INFO((made ? "" : made.error().to_string()));
+    REQUIRE(made);
+    REQUIRE(client->remove({.bucket = "bucket", .object = "asked"}));
   }
 
   dataflux::result<dataflux::object_metadata> put(const std::string& object,

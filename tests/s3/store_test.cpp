@@ -215,8 +215,8 @@ TEST_CASE("s3 store: copies, and many removals by one request", "[s3]") {
                                             .object = "copy"})
             .error()
             .code() == errc::not_found);
-  const auto stay =
-      f.client->run(s3::delete_request{.bucket = "bucket", .objects = {"a b", "copy", "never"}});
+  const auto stay = f.client->run(
+      dataflux::remove_many_request{.bucket = "bucket", .objects = {{"a b"}, {"copy"}, {"never"}}});
   INFO((stay ? "" : stay.error().to_string()));
   REQUIRE(stay);
   CHECK(stay->empty());

@@ -8,7 +8,6 @@
 #include <dataflux/http/retry_policy.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/result.hpp>
-#include <dataflux/s3/delete_request.hpp>
 #include <dataflux/s3/detail/endpoint.hpp>
 #include <dataflux/s3/detail/verb.hpp>
 #include <dataflux/s3/detail/verbs.hpp>
@@ -62,10 +61,9 @@ struct client_options {
   bool fips{false};
   /// This account pays for requests to buckets whose requester pays; else they are refused.
   bool requester_pays{false};
-  /// The server at `endpoint` keeps the conditions of writes (If-None-Match, If-Match), as AWS
-  /// does. Some take them and overwrite all the same: without this no condition is sent to a server
-  /// of others, and such a call fails.
-  bool conditional_writes{false};
+  /// Bytes that one request copies: larger objects are copied in parts, several at a time. At least
+  /// 10 MiB. 0 = 5 GiB, which is the most.
+  std::uint64_t copy_at_once{0};
   s3::upload_checksum upload_checksum{s3::upload_checksum::full_object};
   /// Put before the library's own User-Agent, such as "trainer/2.1".
   std::string user_agent{};
@@ -96,8 +94,14 @@ struct client_options {
 ///
 /// A generation is made of the object's ETag: it names one content, and of two none is the later.
 /// A condition on one takes one more request. What S3 lacks is in traits(), and such a verb answers
-/// unimplemented: compose, move, resumable uploads, versions of a listing, globs, metagenerations.
-/// A bucket with versions is used as one without.
+/// unimplemented: move, resumable uploads, versions of a listing, globs, metagenerations. A compose
+/// is an upload whose parts the service copies; what is smaller than a part is read and sent. A
+/// bucket with versions is used as one without.
+///
+/// Conditions: AWS keeps them. Of a bucket on another server the first call under a condition finds
+/// out by some ten requests for a scratch object beside its own (".dataflux-conditions-..."), and
+/// failed_precondition says where they are not kept. So no checkpoint begins that two writers could
+/// win. Copies under a condition that CopyObject does not keep are made by an upload.
 ///
 /// Objects are compared by CRC32C where the service tells one of all bytes; reads of whole objects
 /// by CRC64NVME or CRC32 else. An object's `crc32c` is nothing where there was nothing to compare.
@@ -124,29 +128,14 @@ class client final : public detail::begins<client, detail::s3::store_verbs> {
 
   DATAFLUX_INLINE void start(const read_request& request, byte_sink& sink,
                              completion<read_summary> done) override;
-  /// Unimplemented: see traits().
   DATAFLUX_INLINE void start(const compose_request& request,
                              completion<object_metadata> done) override;
+  DATAFLUX_INLINE void start(const rewrite_request& request,
+                             completion<object_metadata> done) override;
+  /// Unimplemented: see traits().
   DATAFLUX_INLINE void start(const move_request& request,
                              completion<object_metadata> done) override;
   using detail::begins<client, detail::s3::store_verbs>::start;
-  /// The verb that other stores do not have: delete_request.
-  template <class Request>
-  void start(const Request& request, completion<typename Request::value> done) {
-    begin(request, std::move(done));
-  }
-
-  /// As of object_store, for all of the above.
-  using object_store::run;
-  using object_store::submit;
-  template <class Request>
-  operation<typename Request::value> submit(Request request) {
-    return submit_to(*this, std::move(request));
-  }
-  template <class Request>
-  result<typename Request::value> run(Request request) {
-    return submit(std::move(request)).take();
-  }
 
  private:
   template <class Store, class Requests>

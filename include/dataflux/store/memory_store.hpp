@@ -78,8 +78,9 @@ enum class store_verb : std::uint8_t {
   list_uploads,
   rewrite,
   bucket,
+  remove_many,
 };
-inline constexpr std::size_t store_verb_count = 15;
+inline constexpr std::size_t store_verb_count = 16;
 
 /// The service's name of it as errors carry it ("objects.get"), and how it is billed.
 std::string_view to_string(store_verb verb) noexcept;
@@ -198,6 +199,8 @@ class memory_store final : public object_store {
                              completion<object_metadata> done) override;
   DATAFLUX_INLINE void start(const rewrite_request& request,
                              completion<object_metadata> done) override;
+  DATAFLUX_INLINE void start(const remove_many_request& request,
+                             completion<std::vector<kept_object>> done) override;
   DATAFLUX_INLINE void start(const bucket_request& request,
                              completion<bucket_metadata> done) override;
   DATAFLUX_INLINE void start(const multipart_initiate_request& request,

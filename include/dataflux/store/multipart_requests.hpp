@@ -37,6 +37,9 @@ struct multipart_initiate_request {
   std::string bucket{};
   std::string object{};
   object_attributes attributes{};
+  /// Its end will have conditions: a store that cannot keep them refuses the beginning
+  /// (failed_precondition), before anything is sent.
+  bool conditional{false};
   call_limits limits{};
 };
 /// Custom metadata travels in header fields, where keys lose their case and values their outer

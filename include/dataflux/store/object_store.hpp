@@ -9,12 +9,14 @@
 #include <dataflux/result.hpp>
 #include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/multipart_requests.hpp>
+#include <dataflux/store/remove_many_request.hpp>
 #include <dataflux/store/requests.hpp>
 #include <dataflux/store/resumable.hpp>
 
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
@@ -38,6 +40,12 @@ struct store_traits {
   bool ordered_generations{true};
   /// Each object has a CRC32C, and a listing tells it.
   bool crc32c_everywhere{true};
+  /// Objects that one remove_many_request removes; 1 = there is no such verb.
+  std::uint32_t max_removals{1};
+  /// A listing has all of extra_columns. Else they are asked of each object.
+  bool lists_metadata{true};
+  /// list_page_request::versions.
+  bool lists_versions{true};
 };
 
 /// An object store, seen by its asynchronous verbs. Implementations: gcs::client and memory_store.
@@ -104,6 +112,10 @@ class object_store {
   virtual void start(const list_uploads_request& request, completion<upload_page> done) = 0;
   // Unimplemented unless a store says otherwise.
   virtual void start(const rewrite_request& request, completion<object_metadata> done) {
+    refuse(request, std::move(done));
+  }
+  virtual void start(const remove_many_request& request,
+                     completion<std::vector<kept_object>> done) {
     refuse(request, std::move(done));
   }
   virtual void start(const bucket_request& request, completion<bucket_metadata> done) {

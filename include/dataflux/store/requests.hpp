@@ -28,6 +28,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 struct list_page {
   object_columns objects{};
   std::vector<std::string> prefixes{};
+  /// Of the objects, one each: with list_page_request::etags.
+  std::vector<std::string> etags{};
   /// Empty when this was the last page.
   std::string next_page_token{};
   /// When the page was made, by the service's clock, as `created` and `updated` of objects; to the
@@ -63,6 +65,8 @@ struct list_page_request {
   bool versions{false};
   /// Besides name, size, generation and crc32c, which always come: see object_columns::extras().
   extra_columns extra{extra_columns::none};
+  /// ETags, too, where store_traits::max_removals is more than 1; other stores tell none.
+  bool etags{false};
   call_limits limits{};
 };
 /// Names and bounds are UTF-8 of at most 1024 bytes; max_results <= 1000.

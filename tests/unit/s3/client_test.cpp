@@ -275,7 +275,7 @@ TEST_CASE("s3 client: bytes that their checksum does not fit are read once more"
 
 TEST_CASE("s3 client: a lost reply of a create-only write is found out", "[s3]") {
   auto options = usual_options();
-  options.conditional_writes = true;
+  options.endpoint.clear();  // AWS keeps conditions
   fixture f{std::move(options)};
   std::string mark;
   f.answer = [&](const memory_request& r) {
@@ -303,7 +303,7 @@ TEST_CASE("s3 client: a lost reply of a create-only write is found out", "[s3]")
 
 TEST_CASE("s3 client: what is replaced is what was seen", "[s3]") {
   auto options = usual_options();
-  options.conditional_writes = true;
+  options.endpoint.clear();  // AWS keeps conditions
   fixture f{std::move(options)};
   f.answer = [](const memory_request& r) {
     if (r.method == method::head) return memory_reply{.headers = {{"ETag", "\"abc\""}}};
@@ -352,23 +352,17 @@ TEST_CASE("s3 client: what S3 lacks is told by its traits and refused", "[s3]") 
   const auto traits = f.client->traits();
   CHECK(traits.max_compose_sources == 0);
   CHECK_FALSE(traits.moves);
-  CHECK_FALSE(traits.conditional_complete);  // of a server that was not said to keep conditions
+  CHECK(traits.conditional_complete);
+  CHECK(traits.max_removals == 1000);
+  CHECK_FALSE(traits.lists_metadata);
   CHECK_FALSE(traits.ordered_generations);
   CHECK(traits.max_object_size > 5ULL << 40U);
-  CHECK(f.run(dataflux::compose_request{.bucket = "bkt", .object = "o", .sources = {{"a"}}})
-            .error()
-            .code() == errc::unimplemented);
   CHECK(
       f.run(dataflux::move_request{.bucket = "bkt", .source = "a", .object = "b"}).error().code() ==
       errc::unimplemented);
   CHECK(f.run(dataflux::resumable_start_request{.bucket = "bkt", .object = "o"}).error().code() ==
         errc::unimplemented);
   CHECK(f.net->log().empty());
-
-  auto aws = usual_options();
-  aws.endpoint.clear();
-  fixture g{std::move(aws)};
-  CHECK(g.client->traits().conditional_complete);
 }
 
 TEST_CASE("s3 client: options that cannot be are refused", "[s3]") {
@@ -378,6 +372,7 @@ TEST_CASE("s3 client: options that cannot be are refused", "[s3]") {
     return !s3::client::create(std::move(o));
   };
   CHECK(refused({.region = "EU"}));
+  CHECK(refused({.copy_at_once = 5}));
   CHECK(refused({.region = "us-east-1", .endpoint = "ftp://x"}));
   CHECK(refused({.region = "us-east-1", .endpoint = "https://x", .fips = true}));
   CHECK(refused({.region = "us-east-1", .user_agent = "a\r\nb"}));
@@ -389,7 +384,8 @@ TEST_CASE("s3 client: many objects by one request", "[s3]") {
     CHECK(r.target == "/bkt/?delete=");
     return memory_reply{.body = "<DeleteResult></DeleteResult>"};
   };
-  const auto stay = f.run(s3::delete_request{.bucket = "bkt", .objects = {"a", "b"}});
+  const auto stay =
+      f.run(dataflux::remove_many_request{.bucket = "bkt", .objects = {{"a"}, {"b"}}});
   REQUIRE(stay);
   CHECK(stay->empty());
 }

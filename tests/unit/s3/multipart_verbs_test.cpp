@@ -1,4 +1,5 @@
 #include <dataflux/s3/detail/bucket_verb.hpp>
+#include <dataflux/s3/detail/copy_part_verb.hpp>
 #include <dataflux/s3/detail/delete_verb.hpp>
 #include <dataflux/s3/detail/entity_tag.hpp>
 #include <dataflux/s3/detail/multipart_verbs.hpp>
@@ -35,10 +36,10 @@ TEST_CASE("s3 multipart: create says which checksum the object shall have", "[s3
         "Content-Type: application/octet-stream\r\nCache-Control: no-store\r\n"
         "x-amz-meta-dataflux-upload: 0123456789abcdeffedcba9876543210\r\n"
         "x-amz-checksum-algorithm: CRC32C\r\nx-amz-checksum-type: FULL_OBJECT\r\n");
-  const s3::call_context parts{places(), false, true, s3::upload_checksum::composite};
+  const s3::call_context parts{places(), false, s3::upload_checksum::composite};
   CHECK(built<s3::multipart_initiate_verb>(r, mark, parts).headers.find("x-amz-checksum-type") ==
         "COMPOSITE");
-  const s3::call_context none{places(), false, true, s3::upload_checksum::none};
+  const s3::call_context none{places(), false, s3::upload_checksum::none};
   CHECK_FALSE(
       built<s3::multipart_initiate_verb>(r, mark, none).headers.find("x-amz-checksum-type"));
 
@@ -100,8 +101,7 @@ TEST_CASE("s3 multipart: complete, in one piece and under conditions", "[s3]") {
   const scripted_reply now{200, "", {{"ETag", "\"abc\""}}};
   CHECK_FALSE(s3::multipart_complete_verb::parse(r, state, now.whole()).value());
   CHECK(built<s3::multipart_complete_verb>(r, state).headers.find("If-Match") == "\"abc\"");
-  const s3::call_context doubtful{places(), false, false};
-  CHECK_FALSE(s3::multipart_complete_verb::check(doubtful, r));
+  CHECK(s3::multipart_complete_verb::check(usual_context(), r));
 }
 
 TEST_CASE("s3 multipart: what complete says of the checksum is compared, and told", "[s3]") {
@@ -207,7 +207,7 @@ TEST_CASE("s3 multipart: abort and the two lists", "[s3]") {
 }
 
 TEST_CASE("s3 delete: names in one document, and those that stay", "[s3]") {
-  const s3::delete_request r{.bucket = "bkt", .objects = {"a&b", "c<d>"}};
+  const dataflux::remove_many_request r{.bucket = "bkt", .objects = {{"a&b"}, {"c<d>", "t"}}};
   const auto state = prepared<s3::delete_verb>(r);
   const auto request = built<s3::delete_verb>(r, state);
   CHECK(request.method == http::method::post);
@@ -215,7 +215,8 @@ TEST_CASE("s3 delete: names in one document, and those that stay", "[s3]") {
   CHECK(request.headers.find("x-amz-checksum-crc32c").has_value());
   CHECK(body_text(request) ==
         "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Quiet>true</Quiet><Object>"
-        "<Key>a&amp;b</Key></Object><Object><Key>c&lt;d&gt;</Key></Object></Delete>");
+        "<Key>a&amp;b</Key></Object><Object><Key>c&lt;d&gt;</Key><ETag>\"t\"</ETag></Object></"
+        "Delete>");
 
   const auto parse = [&](std::string_view body) {
     const scripted_reply reply{200, body};
@@ -237,13 +238,56 @@ TEST_CASE("s3 delete: names in one document, and those that stay", "[s3]") {
   CHECK_FALSE(parse(""));
 
   CHECK(validate(r));
-  CHECK_FALSE(validate(s3::delete_request{.bucket = "bkt"}));
-  CHECK_FALSE(validate(s3::delete_request{.bucket = "bkt", .objects = {""}}));
-  CHECK_FALSE(validate(s3::delete_request{.bucket = "bkt", .objects = {"a\x01"}}));
-  CHECK_FALSE(validate(
-      s3::delete_request{.bucket = "bkt", .objects = std::vector<std::string>(1001, "a")}));
-  CHECK(validate(
-      s3::delete_request{.bucket = "bkt", .objects = std::vector<std::string>(1000, "a")}));
+  using dataflux::remove_many_request;
+  CHECK_FALSE(validate(remove_many_request{.bucket = "bkt"}));
+  CHECK_FALSE(validate(remove_many_request{.bucket = "bkt", .objects = {{""}}}));
+  CHECK_FALSE(validate(remove_many_request{.bucket = "bkt", .objects = {{"a", "\n"}}}));
+  const std::vector<dataflux::removal_target> many(1001, {"a"});
+  CHECK_FALSE(validate(remove_many_request{.bucket = "bkt", .objects = many}));
+  CHECK(validate(remove_many_request{.bucket = "bkt", .objects = {many.begin() + 1, many.end()}}));
+}
+
+TEST_CASE("s3 copy of a part: the source's state and range, and what it says", "[s3]") {
+  s3::copy_part_request r{.bucket = "bkt",
+                          .object = "o",
+                          .upload_id = "U",
+                          .part_number = 3,
+                          .source_bucket = "from",
+                          .source = "a b",
+                          .source_etag = "t",
+                          .source_size = 100,
+                          .offset = 10,
+                          .length = 20};
+  CHECK(s3::validate(r));
+  const auto part = built<s3::copy_part_verb>(r, {});
+  CHECK(part.method == http::method::put);
+  CHECK(part.target == "/o?partNumber=3&uploadId=U");
+  CHECK(part.headers.find("x-amz-copy-source") == "/from/a%20b");
+  CHECK(part.headers.find("x-amz-copy-source-if-match") == "\"t\"");
+  CHECK(part.headers.find("x-amz-copy-source-range") == "bytes=10-29");
+  const auto parse = [&](std::string_view inner) {
+    const std::string body = "\n<CopyPartResult>" + std::string(inner) + "</CopyPartResult>";
+    const scripted_reply reply{200, body};
+    return s3::copy_part_verb::parse(r, {}, reply.whole());
+  };
+  const auto made = parse("<ETag>\"e\"</ETag><ChecksumCRC32C>4waSgw==</ChecksumCRC32C>");
+  REQUIRE(made);
+  CHECK(made->etag == "\"e\"");
+  CHECK(made->size == 20);
+  CHECK(made->crc32c == 0xE3069283);
+  CHECK_FALSE(parse("<ETag>\"e\"</ETag>"));
+  CHECK_FALSE(parse("<ETag>\"e\"</ETag><ChecksumCRC32C>x</ChecksumCRC32C>"));
+  CHECK_FALSE(parse("<ChecksumCRC32C>4waSgw==</ChecksumCRC32C>"));
+  r.needs_checksum = false;
+  CHECK(parse("<ETag>\"e\"</ETag>"));
+  const scripted_reply late{200, "<Error><Code>InternalError</Code></Error>"};
+  CHECK_FALSE(s3::copy_part_verb::parse(r, {}, late.whole()));
+  // The whole of a source has no range: that of a small one is refused.
+  r.offset = 0;
+  r.length = 100;
+  CHECK_FALSE(built<s3::copy_part_verb>(r, {}).headers.find("x-amz-copy-source-range"));
+  r.part_number = 0;
+  CHECK_FALSE(s3::validate(r));
 }
 
 TEST_CASE("s3 bucket: its region, then its versioning", "[s3]") {

@@ -22,7 +22,7 @@ inline s3::bucket_places& places() {
   return all;
 }
 
-inline s3::call_context usual_context() { return {places(), false, true}; }
+inline s3::call_context usual_context() { return {places()}; }
 
 template <class Verb>
 http::request built(const typename Verb::request& r, const typename Verb::state& state,

@@ -106,6 +106,7 @@ class share_board : public call_coordinator<Self, Value> {
   void leave();
   void look();
   void looked(result<listing> board);
+  void take_board(const object_columns& rows, time_point now);
   void rest();
   void compare_part(const task_ptr& t, const error& refused);
   void published(const task_ptr& t, const result<object_metadata>& made);

@@ -2,6 +2,7 @@
 
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/list/detail/share_board.hpp>
+#include <dataflux/transfer/detail/told_rows.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -106,7 +107,32 @@ void share_board<Self, Value, Task>::looked(result<listing> board) {
   if (!board) return this->fail(std::move(board).error());
   const time_point now = this->strand().now();
   board_rows_ = board->objects.size();
-  for (auto row = board->objects.begin(); row != board->objects.end(); ++row) {
+  if (this->store().traits().lists_metadata) return take_board(board->objects, now);
+  // What is new of the done is asked for its mark.
+  listed_before asked{.bucket = at_.bucket, .extra = extra_columns::metadata};
+  object_columns others;
+  for (const object_row row : board->objects) {
+    const std::string_view name = row.name.substr(at_.prefix.size());
+    const bool is_done = name.starts_with(share_done);
+    if (is_done && plan_.done(name.substr(share_done.size()))) continue;
+    (is_done ? asked.rows : others).append(row.name, row.size, row.generation, row.crc32c);
+  }
+  looking_ = true;
+  start_told_rows(
+      this->store(), this->strand(), std::move(asked), this->limits(),
+      this->template then<object_columns>(
+          [now, others = std::move(others)](Self& self, result<object_columns> told) mutable {
+            self.looking_ = false;
+            if (self.failed()) return;
+            if (!told) return self.fail(std::move(told).error());
+            others.append(*std::move(told));
+            self.take_board(others, now);
+          }));
+}
+
+template <class Self, class Value, class Task>
+void share_board<Self, Value, Task>::take_board(const object_columns& rows, time_point now) {
+  for (auto row = rows.begin(); row != rows.end(); ++row) {
     const std::string_view name = (*row).name.substr(at_.prefix.size());
     if (name.starts_with(share_crew)) plan_.saw_rank(name);
     if (name.starts_with(share_claim) && share_plan::is_task(name.substr(share_claim.size()))) {

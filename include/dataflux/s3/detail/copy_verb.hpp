@@ -6,7 +6,9 @@
 #include <dataflux/store/change_requests.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
+#include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
@@ -15,11 +17,16 @@ struct copy_state {
   result<object_metadata> head{std::in_place};  ///< of the last reply
   std::optional<object_metadata> source{};
   known_tag tag{};
+  mutable std::uint64_t at_once{greatest_at_once};  ///< as build() was told
 };
 
-/// HEAD of the source, then CopyObject of exactly that state (s3-protocol.md 3.5): at most 5 GiB.
-/// The copy keeps the source's storage class unless the request gives one. The service answers 200
-/// before the work is done, and then an `<Error>` may come.
+/// By its reason a join_call follows.
+inline constexpr std::string_view too_large_reason{"SourceTooLarge"};
+error too_large_for_one();
+
+/// HEAD of the source, then CopyObject of exactly that state (s3-protocol.md 3.5): at most 5 GiB,
+/// or what the client copies at once. The copy keeps the source's storage class unless the request
+/// gives one. The service answers 200 before the work is done, and then an `<Error>` may come.
 struct copy_verb {
   using request = rewrite_request;
   using value = object_metadata;
@@ -51,7 +58,7 @@ struct copy_verb {
   static void read_head(const http::request&, const http::reply_head& head, state& s) {
     s.head = read_object_head(head, {}, {});
   }
-  /// Errors: unimplemented for a source above 5 GiB; as check_found() of the source.
+  /// Errors: too_large_for_one(); as check_found() of the source.
   static result<std::optional<value>> parse(const request& r, state& s, const whole_reply& reply);
   /// The source's bytes, where the service tells a CRC32C of both.
   static bool is_ours(const request& r, const state& s, const object_metadata& found);

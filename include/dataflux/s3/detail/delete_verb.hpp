@@ -1,16 +1,13 @@
 #pragma once
 
 #include <dataflux/result.hpp>
-#include <dataflux/s3/delete_request.hpp>
 #include <dataflux/s3/detail/verb.hpp>
+#include <dataflux/store/remove_many_request.hpp>
 
 #include <cstdint>
 #include <string>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
-
-using dataflux::s3::delete_request;
-using dataflux::s3::undeleted_object;
 
 /// A list of names as a document, and its checksum.
 struct delete_state {
@@ -18,11 +15,11 @@ struct delete_state {
   std::uint32_t crc32c{0};
 };
 
-/// POST ?delete with the names; the reply of 200 names those that stay. Sent again as it is: what
-/// is gone counts as removed.
+/// POST ?delete with the names and ETags (s3-protocol.md 3.4); the reply of 200 names those that
+/// stay. Sent again as it is: what is gone counts as removed.
 struct delete_verb {
-  using request = delete_request;
-  using value = delete_request::value;
+  using request = remove_many_request;
+  using value = request::value;
   using state = delete_state;
 
   static constexpr service::verb_info info{"DeleteObjects", pacing_class::write,
@@ -33,6 +30,7 @@ struct delete_verb {
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, {}, 0, false};
   }
+  /// Errors: unimplemented for a name with a character that XML cannot carry.
   static result<void> check(const call_context& context, const request& r);
   static result<state> prepare(const request& r, const call_id&);
   static void build(const call_context& context, const request& r, const state& s,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/s3/detail/bucket_places.hpp>
+#include <dataflux/s3/detail/kept_conditions.hpp>
 #include <dataflux/s3/detail/verb.hpp>
 #include <dataflux/s3/detail/verbs.hpp>
 #include <dataflux/service/detail/dialect.hpp>
@@ -8,6 +9,7 @@
 #include <dataflux/service/detail/verb_call.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,8 +22,10 @@ class dialect final : public service::dialect {
  public:
   struct settings {
     bool requester_pays{false};
-    bool conditional_writes{true};
+    /// Nobody has promised that the server keeps conditions.
+    bool asks_for_conditions{false};
     upload_checksum uploads{upload_checksum::full_object};
+    std::uint64_t copy_at_once{greatest_at_once};
   };
 
   dialect(const s3::endpoint& where, std::string region, settings how)
@@ -29,8 +33,9 @@ class dialect final : public service::dialect {
 
   const s3::endpoint& endpoint() const noexcept { return places_.endpoint(); }
   const settings& how() const noexcept { return how_; }
+  condition_book& conditions() const noexcept { return conditions_; }
   call_context context() const noexcept {
-    return {places_, how_.requester_pays, how_.conditional_writes, how_.uploads};
+    return {places_, how_.requester_pays, how_.uploads, how_.copy_at_once};
   }
   template <class Verb>
   static constexpr std::size_t number_of = service::place_of(repeat_rules, Verb::info.name);
@@ -59,8 +64,13 @@ class dialect final : public service::dialect {
 
  private:
   mutable bucket_places places_;
+  mutable condition_book conditions_{};
   const settings how_;
 };
+
+inline const dialect& dialect_of(const service::client_core& core) noexcept {
+  return static_cast<const dialect&>(*core.dialect);
+}
 
 template <class Verb>
 using verb_call = service::verb_call<dialect, Verb>;
@@ -71,4 +81,5 @@ using read_call = service::read_call<dialect, Verb>;
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/s3/impl/dialect.ipp>
+#include <dataflux/s3/impl/kept_conditions.ipp>
 #endif

@@ -66,6 +66,7 @@ struct upload_part_verb {
 /// A complete call's body, what the object will be, and the tag it must have now.
 struct complete_state {
   std::string document{};
+  std::string bare{};  ///< without checksums, for servers that know none
   crc32c_accumulator whole{};
   std::string composite{};  ///< the checksum of the parts' checksums, "B64-N"
   known_tag tag{};

@@ -29,8 +29,8 @@ result<object_metadata> read_object_head(const http::reply_head& head, std::stri
                                          std::string_view object);
 
 /// A write can ask for the state that it has seen, or for none. Errors: unimplemented for the other
-/// conditions, and for any where the client was not told that the server keeps them.
-result<void> check_write_conditions(const call_context& context, const preconditions& c);
+/// conditions.
+result<void> check_write_conditions(const preconditions& c);
 /// A read compares what comes. Errors: unimplemented for metagenerations, which there are none of.
 result<void> check_read_conditions(const preconditions& c);
 

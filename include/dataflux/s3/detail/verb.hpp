@@ -40,9 +40,8 @@ struct call_context {
   bucket_places& places;
   /// Who asks pays for buckets whose requester pays.
   bool requester_pays{false};
-  /// The server keeps the conditions of a write.
-  bool conditional_writes{true};
   upload_checksum uploads{upload_checksum::full_object};
+  std::uint64_t copy_at_once{5ULL << 30U};
 };
 
 /// 10,000 parts of 5 GiB.
@@ -50,5 +49,7 @@ inline constexpr std::uint64_t greatest_object = 10'000ULL * (5ULL << 30U);
 /// What one CopyObject copies, and one PutObject writes.
 inline constexpr std::uint64_t greatest_at_once = 5ULL << 30U;
 inline constexpr std::uint32_t greatest_page = 1000;
+/// Objects of one DeleteObjects.
+inline constexpr std::uint32_t greatest_removal = 1000;
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::s3

@@ -6,12 +6,15 @@
 #include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/s3/client.hpp>
 #include <dataflux/s3/detail/dialect.hpp>
+#include <dataflux/s3/detail/join_call.hpp>
 #include <dataflux/s3/detail/keys_signer.hpp>
 #include <dataflux/s3/detail/verbs.hpp>
 #include <dataflux/service/detail/client_core.hpp>
 #include <dataflux/service/detail/verb_of.hpp>
 
+#include <algorithm>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -81,24 +84,140 @@ inline service::call_options call_options_of(client_options given) {
           .observer = all.observer};
 }
 
-inline result<void> check_fields(const client_options& o) {
+inline result<void> check_options(const client_options& o) {
+  if (o.copy_at_once != 0 &&
+      (o.copy_at_once < 2 * least_joined_part || o.copy_at_once > greatest_at_once)) {
+    return error(errc::invalid_argument, "copy_at_once " + std::to_string(o.copy_at_once) +
+                                             ": 10485760 (10 MiB) to 5368709120 (5 GiB)");
+  }
   http::header_list check;
   check.add("user_agent", o.user_agent);
   if (check.valid()) return {};
   return error(errc::invalid_argument, "user_agent has a line break or a zero byte");
 }
 
-inline const dialect& dialect_of(const service::client_core& core) noexcept {
-  return static_cast<const dialect&>(*core.dialect);
+/// The condition that decides what becomes of a call; null = none.
+inline constexpr bool kept_conditions::*no_condition = nullptr;
+inline bool kept_conditions::*condition_of(const remove_request& r) {
+  return r.generation != 0 || r.conditions.any() ? &kept_conditions::removals : no_condition;
+}
+inline bool kept_conditions::*condition_of(const remove_many_request& r) {
+  const bool any = std::any_of(r.objects.begin(), r.objects.end(),
+                               [](const removal_target& each) { return !each.etag.empty(); });
+  return any ? &kept_conditions::lists : no_condition;
+}
+inline bool kept_conditions::*condition_of(const multipart_initiate_request& r) {
+  return r.conditional ? &kept_conditions::writes : no_condition;
+}
+inline bool kept_conditions::*condition_of(const rewrite_request& r) {
+  return r.conditions.any() ? &kept_conditions::copies : no_condition;
+}
+template <class Request>
+requires std::is_same_v<decltype(Request::conditions), preconditions> &&
+    std::is_same_v<typename Request::value, object_metadata>
+bool kept_conditions::*condition_of(const Request& r) {
+  return r.conditions.any() ? &kept_conditions::writes : no_condition;
+}
+
+inline const std::string& object_of(const remove_many_request& r) { return r.objects[0].object; }
+template <class Request>
+const std::string& object_of(const Request& r) {
+  return r.object;
+}
+
+inline join_request join_of(const compose_request& r) {
+  join_request out{.bucket = r.bucket,
+                   .object = r.object,
+                   .attributes = r.attributes,
+                   .crc32c = r.crc32c,
+                   .conditions = r.conditions,
+                   .limits = r.limits};
+  for (const compose_source& each : r.sources) {
+    out.sources.push_back({r.bucket, each.object, each.generation, {}});
+  }
+  return out;
+}
+
+inline join_request join_of(const rewrite_request& r) {
+  return {.sources = {{r.source_bucket, r.source, r.source_generation, r.source_conditions}},
+          .bucket = r.bucket,
+          .object = r.object,
+          .attributes = r.attributes,
+          .keeps_attributes = true,
+          .conditions = r.conditions,
+          .limits = r.limits};
+}
+
+inline void start_join(const ref<service::client_core>& core, join_request what,
+                       object_store::completion<object_metadata> done) {
+  std::make_shared<join_call>(core, std::move(what), std::move(done))->start();
+}
+
+/// By one request; and by parts where the source is too large for that.
+inline void start_copy(const ref<service::client_core>& core, const rewrite_request& request,
+                       object_store::completion<object_metadata> done) {
+  verb_call<copy_verb>::start(
+      core, request, [core, request, done = std::move(done)](auto made) mutable {
+        const bool large = !made && made.error().reason() == too_large_reason;
+        large ? start_join(core, join_of(request), std::move(done)) : done(std::move(made));
+      });
+}
+
+/// Ends the call later, not inside.
+template <class Value>
+void end_with(service::client_core& core, error why, object_store::completion<Value> done) {
+  core.transport().next_executor().post(
+      [why = std::move(why), done = std::move(done)]() mutable { done(std::move(why)); });
+}
+
+/// What becomes of a call whose condition the server does not keep.
+template <class Request>
+void start_unkept(const ref<service::client_core>& core, const Request& request,
+                  object_store::completion<typename Request::value> done) {
+  if constexpr (std::is_same_v<Request, rewrite_request>) {
+    if (dialect_of(*core).conditions().find(request.bucket).value_or(kept_conditions{}).writes) {
+      return start_join(core, join_of(request), std::move(done));
+    }
+  }
+  if constexpr (std::is_same_v<Request, remove_many_request>) {
+    return end_with(*core, error{errc::unimplemented, "the server keeps no conditions here"},
+                    std::move(done));
+  }
+  constexpr bool removes = std::is_same_v<Request, remove_request>;
+  error why = not_kept(removes ? "a removal" : "a write");
+  why.with_bucket(request.bucket).with_object(object_of(request));
+  end_with(*core, std::move(why), std::move(done));
+}
+
+/// Calls `go(core, request, done)`, after it is known that the server keeps the request's
+/// condition.
+template <class Request, class Go>
+void start_known(const ref<service::client_core>& core, const Request& request,
+                 object_store::completion<typename Request::value> done, Go go) {
+  const auto wanted = condition_of(request);
+  const dialect& how = dialect_of(*core);
+  if (wanted == nullptr || !how.how().asks_for_conditions || !validate(request)) {
+    return go(core, request, std::move(done));
+  }
+  if (const auto known = how.conditions().find(request.bucket)) {
+    return (*known).*wanted ? go(core, request, std::move(done))
+                            : start_unkept(core, request, std::move(done));
+  }
+  how.conditions().ask(core, request.bucket, object_of(request),
+                       [core, wanted, request, done = std::move(done),
+                        go](const result<kept_conditions>& known) mutable {
+                         if (!known) return done(known.error());
+                         (*known).*wanted ? go(core, request, std::move(done))
+                                          : start_unkept(core, request, std::move(done));
+                       });
 }
 
 /// For a verb that S3 lacks.
 template <class Value>
 void refuse(service::client_core& core, std::string_view what,
             object_store::completion<Value> done) {
-  core.transport().next_executor().post([what, done = std::move(done)]() mutable {
-    done(error(errc::unimplemented, std::string{"S3 has no "}.append(what)));
-  });
+  end_with(core, error{errc::unimplemented, std::string{"S3 has no "}.append(what)},
+           std::move(done));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::s3
@@ -113,7 +232,7 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
   if (!where) return std::move(where).error();
   auto identity = detail::s3::identity_of(options);
   if (!identity) return std::move(identity).error();
-  if (auto good = detail::s3::check_fields(options); !good) return std::move(good).error();
+  if (auto good = detail::s3::check_options(options); !good) return std::move(good).error();
   std::shared_ptr<detail::http::transport> transport =
       std::exchange(options.shared_transport, nullptr);
   if (transport == nullptr) {
@@ -123,8 +242,9 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
   }
   const detail::s3::dialect::settings how{
       .requester_pays = options.requester_pays,
-      .conditional_writes = where->is_aws() || options.conditional_writes,
-      .uploads = options.upload_checksum};
+      .asks_for_conditions = !where->is_aws(),
+      .uploads = options.upload_checksum,
+      .copy_at_once = detail::or_default(options.copy_at_once, detail::s3::greatest_at_once)};
   auto who = std::make_unique<detail::s3::keys_signer>(std::move(identity->credentials), *transport,
                                                        options.observer);
   using core = detail::service::client_core;
@@ -147,9 +267,12 @@ DATAFLUX_INLINE store_traits client::traits() const noexcept {
           .max_object_size = detail::s3::greatest_object,
           .max_compose_sources = 0,
           .moves = false,
-          .conditional_complete = detail::s3::dialect_of(*core_).how().conditional_writes,
+          .conditional_complete = true,
           .ordered_generations = false,
-          .crc32c_everywhere = false};
+          .crc32c_everywhere = false,
+          .max_removals = detail::s3::greatest_removal,
+          .lists_metadata = false,
+          .lists_versions = false};
 }
 DATAFLUX_INLINE scheduler& client::executor() noexcept {
   return core_->transport().next_executor();
@@ -159,8 +282,22 @@ DATAFLUX_INLINE void client::start(const read_request& request, byte_sink& sink,
                                    completion<read_summary> done) {
   detail::s3::read_call<detail::s3::read_verb>::start(core_, request, sink, std::move(done));
 }
-DATAFLUX_INLINE void client::start(const compose_request&, completion<object_metadata> done) {
-  detail::s3::refuse(*core_, "compose: write the object by a multipart upload", std::move(done));
+DATAFLUX_INLINE void client::start(const compose_request& request,
+                                   completion<object_metadata> done) {
+  if (auto good = validate(request); !good) {
+    return detail::s3::end_with(*core_, std::move(good).error(), std::move(done));
+  }
+  detail::s3::start_known(core_, request, std::move(done),
+                          [](const auto& core, const compose_request& r, auto end) {
+                            detail::s3::start_join(core, detail::s3::join_of(r), std::move(end));
+                          });
+}
+DATAFLUX_INLINE void client::start(const rewrite_request& request,
+                                   completion<object_metadata> done) {
+  detail::s3::start_known(core_, request, std::move(done),
+                          [](const auto& core, const rewrite_request& r, auto end) {
+                            detail::s3::start_copy(core, r, std::move(end));
+                          });
 }
 DATAFLUX_INLINE void client::start(const move_request&, completion<object_metadata> done) {
   detail::s3::refuse(*core_, "move: copy the object and remove the source", std::move(done));
@@ -168,7 +305,15 @@ DATAFLUX_INLINE void client::start(const move_request&, completion<object_metada
 template <class Request>
 void client::begin(const Request& request, completion<typename Request::value> done) {
   using verb = typename detail::service::verb_of<Request, detail::s3::verbs>::type;
-  detail::s3::verb_call<verb>::start(core_, request, std::move(done));
+  const auto go = [](const auto& core, const Request& r, auto end) {
+    detail::s3::verb_call<verb>::start(core, r, std::move(end));
+  };
+  if constexpr (requires { detail::s3::condition_of(request); } &&
+                !std::is_same_v<Request, stat_request>) {
+    detail::s3::start_known(core_, request, std::move(done), go);
+  } else {
+    go(core_, request, std::move(done));
+  }
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::s3

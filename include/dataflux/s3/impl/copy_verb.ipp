@@ -14,13 +14,20 @@ namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 DATAFLUX_INLINE result<void> copy_verb::check(const call_context& context, const request& r) {
   if (auto known = check_attributes(r.attributes); !known) return known;
   if (auto known = check_read_conditions(r.source_conditions); !known) return known;
-  if (auto known = check_write_conditions(context, r.conditions); !known) return known;
+  if (auto known = check_write_conditions(r.conditions); !known) return known;
   if (auto known = check_place(context, r.source_bucket); !known) return known;
   return check_place(context, r.bucket);
 }
 
+DATAFLUX_INLINE error too_large_for_one() {
+  return std::move(
+      error{errc::unimplemented, "the source is too large for one request"}.with_reason(
+          std::string{too_large_reason}));
+}
+
 DATAFLUX_INLINE void copy_verb::build(const call_context& context, const request& r, const state& s,
                                       http::request& out) {
+  s.at_once = context.copy_at_once;
   if (!s.source) {
     begin(context, http::method::head, r.source_bucket, r.source, out);
     out.headers.add("x-amz-checksum-mode", "ENABLED");
@@ -52,11 +59,7 @@ DATAFLUX_INLINE result<std::optional<object_metadata>> copy_verb::parse(const re
     auto fits = check_found(s.head->generation, r.source_generation, r.source_conditions);
     if (!fits) return std::move(fits).error();
     if (s.head->generation == 0) return check_found(0, 1, {}).error();
-    if (s.head->size > greatest_at_once) {
-      return error{errc::unimplemented, "the source has " + std::to_string(s.head->size) +
-                                            " bytes: one request copies at most 5368709120 (5 "
-                                            "GiB). Read it and write it again"};
-    }
+    if (s.head->size > s.at_once) return too_large_for_one();
     s.source = *s.head;
     return std::optional<object_metadata>{};
   }

@@ -3,28 +3,53 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/detail/xml.hpp>
 #include <dataflux/s3/detail/delete_verb.hpp>
+#include <dataflux/s3/detail/entity_tag.hpp>
 #include <dataflux/s3/detail/error_reply.hpp>
 #include <dataflux/s3/detail/reply_codes.hpp>
 #include <dataflux/s3/detail/target.hpp>
 #include <dataflux/service/detail/printable_text.hpp>
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
+/// Of a text in UTF-8: no control characters but the three that XML 1.0 has, and neither of the two
+/// that are none.
+inline bool fits_xml(std::string_view text) noexcept {
+  const bool controls = std::any_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 && byte != '\t';
+  });
+  return !controls && text.find("\xEF\xBF\xBE") == std::string_view::npos &&
+         text.find("\xEF\xBF\xBF") == std::string_view::npos;
+}
+
 DATAFLUX_INLINE result<void> delete_verb::check(const call_context& context, const request& r) {
+  for (const removal_target& each : r.objects) {
+    if (fits_xml(each.object)) continue;
+    return error{errc::unimplemented, "object name '" + service::printable_text(each.object, 80) +
+                                          "': has a character that XML cannot carry: remove it by "
+                                          "remove_request"};
+  }
   return check_place(context, r.bucket);
 }
 
 DATAFLUX_INLINE result<delete_state> delete_verb::prepare(const request& r, const call_id&) {
   delete_state s;
   s.document = "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Quiet>true</Quiet>";
-  for (const std::string& name : r.objects) {
+  for (const removal_target& each : r.objects) {
     s.document.append("<Object><Key>");
-    codec::append_xml_text(s.document, name);
-    s.document.append("</Key></Object>");
+    codec::append_xml_text(s.document, each.object);
+    s.document.append("</Key>");
+    if (!each.etag.empty()) {
+      s.document.append("<ETag>");
+      codec::append_xml_text(s.document, quoted_tag(each.etag));
+      s.document.append("</ETag>");
+    }
+    s.document.append("</Object>");
   }
   s.document.append("</Delete>");
   s.crc32c = crc32c(as_bytes(s.document));
@@ -67,12 +92,13 @@ inline error undeleted(const request_name& at, const codec::xml_element& told) {
   return e;
 }
 
-DATAFLUX_INLINE result<delete_request::value> delete_verb::parse(const request& r, const state&,
-                                                                 const whole_reply& reply) {
+DATAFLUX_INLINE result<remove_many_request::value> delete_verb::parse(const request& r,
+                                                                      const state&,
+                                                                      const whole_reply& reply) {
   const auto document = parse_document(reply, "DeleteResult", identity(r));
   if (!document) return document.error();
   std::map<std::string_view, std::size_t> places;
-  for (std::size_t i = 0; i < r.objects.size(); ++i) places.emplace(r.objects[i], i);
+  for (std::size_t i = 0; i < r.objects.size(); ++i) places.emplace(r.objects[i].object, i);
   value stay;
   for (const codec::xml_element& told : document->root().children("Error")) {
     const auto at = places.find(told.child_text("Key").value_or(std::string{}));

@@ -133,6 +133,7 @@ class page_reader {
     extras.updated = parse_timestamp(entry.child_text("LastModified").value_or(""));
     extras.created = extras.updated;
     page_.objects.append({name, *size, generation_of(etag), std::nullopt}, extras);
+    if (asked_.etags) page_.etags.push_back(etag);
   }
 
   void take_prefix(const codec::xml_element& entry) {

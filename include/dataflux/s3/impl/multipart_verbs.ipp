@@ -98,7 +98,7 @@ inline std::string composite_of(const std::vector<uploaded_part>& parts) {
 
 DATAFLUX_INLINE result<void> multipart_complete_verb::check(const call_context& context,
                                                             const request& r) {
-  if (auto known = check_write_conditions(context, r.conditions); !known) return known;
+  if (auto known = check_write_conditions(r.conditions); !known) return known;
   return check_place(context, r.bucket);
 }
 
@@ -114,6 +114,10 @@ DATAFLUX_INLINE result<complete_state> multipart_complete_verb::prepare(const re
   auto document = codec::write_complete_request(parts);
   if (!document) return document.error();
   s.document = *std::move(document);
+  for (codec::completed_part& part : parts) part.crc32c.reset();
+  auto bare = codec::write_complete_request(parts);
+  if (!bare) return bare.error();
+  s.bare = *std::move(bare);
   s.composite = composite_of(r.parts);
   return s;
 }
@@ -133,7 +137,7 @@ DATAFLUX_INLINE void multipart_complete_verb::build(const call_context& context,
     out.headers.add("x-amz-checksum-type", "FULL_OBJECT");
   }
   add_state(wanted, s.tag, out.headers);
-  out.body.append(as_bytes(s.document));
+  out.body.append(as_bytes(context.uploads == upload_checksum::none ? s.bare : s.document));
 }
 
 /// Holds what the server says of the checksum against the parts'. True: it is that of all bytes.

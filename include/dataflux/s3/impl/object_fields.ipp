@@ -104,15 +104,9 @@ DATAFLUX_INLINE result<object_metadata> read_object_head(const http::reply_head&
   return out;
 }
 
-DATAFLUX_INLINE result<void> check_write_conditions(const call_context& context,
-                                                    const preconditions& c) {
+DATAFLUX_INLINE result<void> check_write_conditions(const preconditions& c) {
   if (c.if_generation_not_match || c.if_metageneration_match || c.if_metageneration_not_match) {
     return error{errc::unimplemented, "conditions: a write to S3 knows if_generation_match alone"};
-  }
-  if (c.any() && !context.conditional_writes) {
-    return error{errc::failed_precondition,
-                 "conditions: some servers take them and overwrite all the same. Set "
-                 "conditional_writes where yours is known to keep them (If-None-Match, If-Match)"};
   }
   return {};
 }

@@ -42,6 +42,11 @@ DATAFLUX_INLINE result<object_metadata> stat_verb::parse(const request& r, const
   if (!reply.facts.stranger.empty()) return parse_error(identity(r), reply.facts, reply.body);
   auto found = read.found;
   if (!found) return found;
+  if (found->etag.empty() && !found->updated) {
+    return error{errc::internal,
+                 "the reply has neither ETag nor Last-Modified: it is of no object, but of "
+                 "something between here and the service"};
+  }
   if (auto fits = check_found(found->generation, r.generation, r.conditions); !fits) {
     return std::move(fits).error();
   }
@@ -63,7 +68,7 @@ DATAFLUX_INLINE result<void> insert_verb::check(const call_context& context, con
                                              ": at most 5368709120 (5 GiB) in one request"};
   }
   if (auto known = check_attributes(r.attributes); !known) return known;
-  if (auto known = check_write_conditions(context, r.conditions); !known) return known;
+  if (auto known = check_write_conditions(r.conditions); !known) return known;
   return check_place(context, r.bucket);
 }
 
@@ -106,13 +111,10 @@ DATAFLUX_INLINE bool insert_verb::is_ours(const request& r, const state& s,
 }
 
 DATAFLUX_INLINE result<void> remove_verb::check(const call_context& context, const request& r) {
-  if (auto known = check_write_conditions(context, r.conditions); !known) return known;
+  if (auto known = check_write_conditions(r.conditions); !known) return known;
   if (r.conditions.if_generation_match == 0) {
     return error{errc::invalid_argument,
                  "conditions: what must not be there cannot be removed (if_generation_match 0)"};
-  }
-  if (r.generation != 0 && !context.conditional_writes) {
-    return check_write_conditions(context, {.if_generation_match = r.generation});
   }
   return check_place(context, r.bucket);
 }

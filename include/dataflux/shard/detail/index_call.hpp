@@ -114,6 +114,8 @@ class index_call final : public call_coordinator<index_call, index_outcome> {
     std::uint64_t memory{0};
   };
 
+  void begin_file();
+  object_columns rows_told() const;
   result<void> prepare();
   void plan();
   result<void> find_known();
@@ -150,6 +152,7 @@ class index_call final : public call_coordinator<index_call, index_outcome> {
   const index_work work_;
   const buffer_pool pool_{};
   const std::uint64_t at_once_;
+  object_columns told_{};
   object_columns rows_{};
   std::vector<index_part> parts_;  ///< first those of the work, then those beside shards
   std::vector<planned> plan_{};    ///< a shard each

@@ -6,6 +6,7 @@
 #include <dataflux/shard/detail/shard_plan.hpp>
 #include <dataflux/store/detail/file_step.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
+#include <dataflux/transfer/detail/told_rows.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
@@ -63,6 +64,20 @@ DATAFLUX_INLINE index_call::index_call(const transfer_context& context, index_wo
 DATAFLUX_INLINE void index_call::begin() {
   if (!watch_stop()) return stop_asked();
   watch_deadline();
+  if (work_.expected || store().traits().crc32c_everywhere) return begin_file();
+  // A listing without checksums: then each shard is asked for its own.
+  start_told_rows(
+      store(), strand(),
+      {work_.request.bucket, work_.request.shards.slice(0, work_.request.shards.size())}, limits(),
+      then<object_columns>([](index_call& self, result<object_columns> told) {
+        if (self.failed()) return;
+        if (!told) return self.fail(std::move(told).error());
+        self.told_ = *std::move(told);
+        self.begin_file();
+      }));
+}
+
+DATAFLUX_INLINE void index_call::begin_file() {
   // Before anything is read, so that a wrong path is told at once.
   writing_ = true;
   one_more();
@@ -77,13 +92,28 @@ DATAFLUX_INLINE void index_call::begin() {
       });
 }
 
+/// With the checksums of those that are still what was listed.
+DATAFLUX_INLINE object_columns index_call::rows_told() const {
+  const object_columns& listed = work_.request.shards;
+  if (told_.empty()) return listed.slice(0, listed.size());
+  object_columns out;
+  auto told = told_.begin();
+  for (object_row row : listed) {
+    const object_row now = *told;
+    if (!row.crc32c && row.generation == now.generation) row.crc32c = now.crc32c;
+    out.append(row.name, row.size, row.generation, row.crc32c);
+    ++told;
+  }
+  return out;
+}
+
 DATAFLUX_INLINE result<void> index_call::prepare() {
   if (work_.expected) {
     auto rows = work_.expected->shard_rows();
     if (!rows) return std::move(rows).error();
     rows_ = *std::move(rows);
   } else {
-    rows_ = work_.request.shards.slice(0, work_.request.shards.size());
+    rows_ = rows_told();
   }
   plan();
   for (std::size_t i = 0; i < plan_.size(); ++i) {

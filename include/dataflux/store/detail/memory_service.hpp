@@ -73,6 +73,7 @@ class memory_service {
   result<stored> open(const read_request& r) const;
   result<object_metadata> insert(const insert_request& r);
   result<void> remove(const remove_request& r);
+  result<std::vector<kept_object>> remove_many(const remove_many_request& r);
   result<object_metadata> compose(const compose_request& r);
   result<object_metadata> move(const move_request& r);
   result<object_metadata> rewrite(const rewrite_request& r);

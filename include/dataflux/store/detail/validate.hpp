@@ -3,6 +3,7 @@
 #include <dataflux/result.hpp>
 #include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/multipart_requests.hpp>
+#include <dataflux/store/remove_many_request.hpp>
 #include <dataflux/store/requests.hpp>
 
 #include <string_view>

@@ -100,6 +100,11 @@ DATAFLUX_INLINE void memory_store::start(const rewrite_request& request,
   detail::start_call<&detail::memory_service::rewrite>(state_, store_verb::rewrite, request,
                                                        std::move(done));
 }
+DATAFLUX_INLINE void memory_store::start(const remove_many_request& request,
+                                         completion<std::vector<kept_object>> done) {
+  detail::start_call<&detail::memory_service::remove_many>(state_, store_verb::remove_many, request,
+                                                           std::move(done));
+}
 DATAFLUX_INLINE void memory_store::start(const bucket_request& request,
                                          completion<bucket_metadata> done) {
   detail::start_call<&detail::memory_service::bucket_facts>(state_, store_verb::bucket, request,

@@ -75,4 +75,29 @@ DATAFLUX_INLINE result<bucket_metadata> memory_service::bucket_facts(
   return facts;
 }
 
+DATAFLUX_INLINE result<std::vector<kept_object>> memory_service::remove_many(
+    const remove_many_request& r) {
+  if (traits_.max_removals < 2 || r.objects.size() > traits_.max_removals) {
+    return error{errc::unimplemented, "this store removes one object by a request"};
+  }
+  const auto in = writable(r.bucket);
+  if (!in) return in.error();
+  std::vector<kept_object> kept;
+  for (std::size_t i = 0; i < r.objects.size(); ++i) {
+    const removal_target& target = r.objects[i];
+    const stored found = find(**in, r.bucket, target.object);
+    if (found == nullptr) continue;
+    auto refused = guarded(**in, found);
+    if (!refused && !target.etag.empty() && target.etag != found->metadata.etag) {
+      refused.emplace(errc::failed_precondition, "the object is in another state");
+    }
+    if (refused) {
+      kept.push_back({i, std::move(refused->with_bucket(r.bucket).with_object(target.object))});
+    } else {
+      retire(**in, target.object);
+    }
+  }
+  return kept;
+}
+
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

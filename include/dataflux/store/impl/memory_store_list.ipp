@@ -25,8 +25,8 @@ inline std::optional<std::string> after_all_with(std::string prefix) {
 /// generation of an object, written "GENERATION:NAME".
 class page_filler {
  public:
-  page_filler(const list_page_request& r, std::size_t limit)
-      : request_(r), limit_(limit), page_{.objects = object_columns{r.extra}} {}
+  page_filler(const list_page_request& r, std::size_t limit, const store_traits& traits)
+      : request_(r), limit_(limit), traits_(traits), page_{.objects = object_columns{r.extra}} {}
 
   /// Where to begin, from the request; invalid_argument for a token that is none of ours.
   result<void> begin();
@@ -45,6 +45,7 @@ class page_filler {
 
   const list_page_request& request_;
   const std::size_t limit_;
+  const store_traits& traits_;
   list_page page_;
   std::optional<std::string> position_{};
   /// The prefix that the page before has emitted, while its own object may still come.
@@ -98,6 +99,9 @@ DATAFLUX_INLINE bool page_filler::full(char kind, std::string_view last) {
 }
 
 DATAFLUX_INLINE void page_filler::add(const object_row& row, const object_metadata* whole) {
+  if (request_.etags && traits_.max_removals > 1) {
+    page_.etags.push_back(whole != nullptr ? whole->etag : std::string{});
+  }
   if (request_.extra == extra_columns::none || whole == nullptr) {
     page_.objects.append(row.name, row.size, row.generation, row.crc32c);
     return;
@@ -113,6 +117,7 @@ DATAFLUX_INLINE void page_filler::add(const object_row& row, const object_metada
   for (const auto& [key, value] : whole->metadata) pairs.key(key).string(value);
   pairs.end_object();
   if (!whole->metadata.empty()) extras.metadata = pairs.text();
+  if (!traits_.lists_metadata) extras = {.created = whole->created, .updated = whole->updated};
   page_.objects.append(row, extras);
 }
 
@@ -160,8 +165,11 @@ DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& 
                  "memory_store matches no globs, and lists versions without a delimiter only: "
                  "leave out match_glob, or one of versions and delimiter"};
   }
+  if (r.versions && !traits_.lists_versions) {
+    return error{errc::unimplemented, "versions: this store's listing does not know them"};
+  }
   const std::uint32_t wanted = r.max_results == 0 ? traits_.max_list_page : r.max_results;
-  page_filler filler(r, std::min(wanted, traits_.max_list_page));
+  page_filler filler(r, std::min(wanted, traits_.max_list_page), traits_);
   if (auto ok = filler.begin(); !ok) return std::move(ok).error();
   while (const auto from = filler.position()) {
     bool stopped = false;
@@ -174,7 +182,8 @@ DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& 
     } else {
       const auto visit = [&](const stored& object) {
         const object_metadata& m = object->metadata;
-        stopped = !filler.visit({m.name, m.size, m.generation, m.crc32c}, &m);
+        const auto crc32c = traits_.crc32c_everywhere ? m.crc32c : std::nullopt;
+        stopped = !filler.visit({m.name, m.size, m.generation, crc32c}, &m);
       };
       const auto& objects = (*in)->objects;
       const auto& others = (*in)->noncurrent;

@@ -36,6 +36,8 @@ DATAFLUX_INLINE std::string_view to_string(store_verb verb) noexcept {
       return "objects.rewrite";
     case store_verb::bucket:
       return "buckets.get";
+    case store_verb::remove_many:
+      return "objects.deleteMany";
   }
   return "unknown";
 }
@@ -47,6 +49,7 @@ DATAFLUX_INLINE request_class billed_as(store_verb verb) noexcept {
     case store_verb::bucket:
       return request_class::b;
     case store_verb::remove:
+    case store_verb::remove_many:
     case store_verb::multipart_abort:
       return request_class::free;
     default:

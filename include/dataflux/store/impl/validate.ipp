@@ -373,6 +373,18 @@ DATAFLUX_INLINE result<void> validate(const rewrite_request& r) {
       detail::validate_conditions(r.conditions, true));
 }
 
+DATAFLUX_INLINE result<void> validate(const remove_many_request& r) {
+  if (r.objects.empty() || r.objects.size() > 1000) {
+    return detail::bad_number("objects", r.objects.size(), "1 to 1000 in one request");
+  }
+  for (const removal_target& each : r.objects) {
+    if (auto good = detail::validate_object_name(each.object); !good) return good;
+    if (!detail::has_control(each.etag)) continue;
+    return error{errc::invalid_argument, "an etag has a control character: give it as it came"};
+  }
+  return validate_bucket_name(r.bucket);
+}
+
 DATAFLUX_INLINE result<void> validate(const patch_request& r) {
   if (!r.content_type && !r.content_encoding && !r.content_disposition && !r.content_language &&
       !r.cache_control && !r.custom_time && r.metadata.empty()) {

@@ -11,6 +11,7 @@
 #include <deque>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
@@ -20,11 +21,15 @@ struct removal {
   std::int64_t generation{0};
   /// The generation is not known: objects.get says which is the live one.
   bool look_up{false};
+  /// The service's text for the generation, where it is known.
+  std::string etag{};
   /// Of an open upload, which is aborted; empty = an object.
   std::string upload_id{};
   std::uint64_t size{0};
   /// Leaves no noncurrent version in a bucket that keeps those.
   bool for_good{false};
+  /// By a request of its own.
+  bool alone{false};
   /// The owner's, such as a place in its report.
   std::size_t index{0};
 };
@@ -56,6 +61,10 @@ inline constexpr std::size_t usual_removals = 16;
 /// the one, so that the store may repeat it. An object that somebody else has removed counts as
 /// removed.
 ///
+/// Where a store removes many objects by one request (store_traits::max_removals) they are
+/// gathered: those whose ETag is not known are looked up before. What such a request cannot carry
+/// goes by one of its own.
+///
 /// Errors: of one thing, in removed(). cancelled and deadline_exceeded end the whole by fail().
 class remover : public coordinator<remover> {
  public:
@@ -64,6 +73,7 @@ class remover : public coordinator<remover> {
       : coordinator(store, store.executor(), limits),
         bucket_(std::move(bucket)),
         most_(most == 0 ? usual_removals : most),
+        together_(dry_run ? 1 : store.traits().max_removals),
         dry_run_(dry_run) {}
   virtual ~remover() = default;
 
@@ -96,15 +106,23 @@ class remover : public coordinator<remover> {
   /// Gives failure_, or what was done, to the caller.
   virtual void end() = 0;
 
+  void begin_one(removal what);
   void look_up(removal what);
+  void looked_up(removal what, const result<object_metadata>& there);
+  void gather(removal what);
+  void remove_gathered();
+  void take_gathered(std::vector<removal> sent, result<std::vector<kept_object>> kept);
   void remove(removal what);
   void take(const removal& what, result<void> outcome);
 
   const std::string bucket_;
   const std::size_t most_;
+  const std::size_t together_;
   const bool dry_run_;
   std::deque<removal> queue_{};
-  std::size_t removing_{0};
+  std::vector<removal> gathered_{};
+  std::size_t looking_up_{0};
+  std::size_t requests_{0};
   bool over_{false};
 };
 

@@ -131,6 +131,7 @@ DATAFLUX_INLINE leftovers_removal::leftovers_removal(object_store& store,
   if (!request_.uploads) return;
   // Where the bucket keeps versions, objects removed without their generation are billed, too.
   for (const bool versions : {false, true}) {
+    if (versions && !store.traits().lists_versions) continue;
     objects(temporary_objects_prefix, versions, extra_columns::none);
   }
   // Those under their own names, and those that are called something else until they are whole.

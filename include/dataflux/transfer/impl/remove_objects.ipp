@@ -43,10 +43,11 @@ DATAFLUX_INLINE objects_removal::objects_removal(object_store& store,
       done_(std::move(done)),
       told_(strand().now()) {
   if (!request_.prefix) return;
-  walk_.emplace(list_page_request{
-      .bucket = bucket(),
-      .prefix = *request_.prefix,
-      .extra = request_.older_than ? extra_columns::created : extra_columns::none});
+  walk_.emplace(
+      list_page_request{.bucket = bucket(),
+                        .prefix = *request_.prefix,
+                        .extra = request_.older_than ? extra_columns::created : extra_columns::none,
+                        .etags = store.traits().max_removals > 1});
 }
 
 DATAFLUX_INLINE void objects_removal::drained() {
@@ -80,7 +81,8 @@ DATAFLUX_INLINE void objects_removal::take(result<list_page> page) {
   if (auto good = walk_->take(*page); !good) return fail(std::move(good).error());
   const object_columns& rows = page->objects;
   const timestamp now = request_.older_than ? listed_at(*page) : timestamp{};
-  for (auto row = rows.begin(); row != rows.end(); ++row) {
+  std::size_t at = 0;
+  for (auto row = rows.begin(); row != rows.end(); ++row, ++at) {
     if (request_.older_than) {
       const auto created = row.extras().created;
       if (!created || later(*created, *request_.older_than) > now) {
@@ -91,6 +93,7 @@ DATAFLUX_INLINE void objects_removal::take(result<list_page> page) {
     const object_row object = *row;
     add({.name = std::string(object.name),
          .generation = object.generation,
+         .etag = at < page->etags.size() ? std::move(page->etags[at]) : std::string{},
          .size = object.size,
          .for_good = request_.for_good});
   }

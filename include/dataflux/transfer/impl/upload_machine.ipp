@@ -309,9 +309,10 @@ DATAFLUX_INLINE void upload_machine::probed(const error* refusal) {
 }
 
 DATAFLUX_INLINE void upload_machine::initiate() {
-  beginning_.emplace(with_attributes<multipart_initiate_request>(
-                         request_, staged() ? temporary_.name : request_.object),
-                     staged(), now_);
+  auto request = with_attributes<multipart_initiate_request>(
+      request_, staged() ? temporary_.name : request_.object);
+  request.conditional = !staged() && store_.conditional_complete;
+  beginning_.emplace(std::move(request), staged(), now_);
   go_on_beginning(beginning_->start());
 }
 
