@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/gcs/client.hpp>
+#include <dataflux/store/object_store.hpp>
 
 #include <emulator/emulator.hpp>
 
@@ -68,7 +68,7 @@ inline const std::vector<named_fault>& all() {
 }
 
 /// What there is in the bucket besides `object`, a line each, open uploads among them.
-inline std::string orphans(dataflux::gcs::client& looker, const std::string& bucket,
+inline std::string orphans(dataflux::object_store& looker, const std::string& bucket,
                            std::string_view object) {
   std::string found;
   const auto page = looker.list_page({.bucket = bucket}).value();
