@@ -1,6 +1,8 @@
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/download/getter.hpp>
 
 #include <s3/fixture.hpp>
+#include <unit/auth/scripted_environment.hpp>
 
 #include <string>
 #include <thread>
@@ -18,6 +20,7 @@ namespace s3 = dataflux::s3;
 
 TEST_CASE("s3 faults: a storm of SlowDown is waited out", "[s3]") {
   fixture f;
+  f.ask_for_conditions();
   const auto data = content(300'000, 1);
   REQUIRE(f.put("o", data));
   f.script(R"({"action": "refuse", "verb": "objects.media", "status": 503, "count": 3})");
@@ -44,6 +47,7 @@ TEST_CASE("s3 faults: bodies that break off go on where they were", "[s3]") {
 
 TEST_CASE("s3 faults: lost replies of writes are found out", "[s3]") {
   fixture f;
+  f.ask_for_conditions();
   const auto data = content(1000, 3);
   f.script(R"({"action": "lose_reply", "verb": "objects.insert", "count": 1})");
   const auto created = f.put("o", data, {.if_generation_match = 0});
@@ -84,6 +88,7 @@ dataflux::result<dataflux::object_metadata> upload(fixture& f, const dataflux::p
 TEST_CASE("s3 faults: the end of an upload survives what comes late, or not at all", "[s3]") {
   for (const bool once : {false, true}) {
     fixture f{{.completes_once = once}};
+    f.ask_for_conditions();
     f.script(R"({"action": "lose_reply", "verb": "multipart.complete", "count": 1})");
     const auto first = upload(f, {.if_generation_match = 0});
     INFO((first ? "" : first.error().to_string()));
@@ -131,6 +136,32 @@ TEST_CASE("s3 faults: a clock an hour off is corrected", "[s3]") {
   CHECK(f.put("o", content(10, 8)));
   CHECK(f.client->list_page({.bucket = "bucket"}));
   CHECK(f.client->totals().retries == 1);
+}
+
+TEST_CASE("s3 faults: keys that expire in the middle of a read are renewed", "[s3]") {
+  fixture f;
+  test::scripted_environment machine{"/h"};
+  machine.variables["AWS_ENDPOINT_URL"] = f.server.endpoint();
+  machine.variables["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = f.server.endpoint();
+  auto options = s3_test::options_of(f.server);
+  const auto found = dataflux::find_aws_credentials({}, machine);
+  INFO((found ? "" : found.error().to_string()));
+  REQUIRE(found);
+  options.credentials = found->credentials;
+  f.client = s3::client::create(options).value();
+  const auto data = content(std::size_t{6} << 20U, 11);
+  REQUIRE(f.put("o", data));
+  const dataflux::transfer_context context(*f.client, {.slice = 300'000});
+  f.script(R"({"action": "expire_tokens", "verb": "objects.media", "from": 5, "count": 1})");
+  dataflux::getter items(context, {.bucket = "bucket"},
+                         std::vector<dataflux::get_request>{{.object = "o"}});
+  const auto item = items.next();
+  REQUIRE(item);
+  REQUIRE(*item);
+  if ((*item)->failure) INFO((*item)->failure->to_string());
+  REQUIRE_FALSE((*item)->failure);
+  CHECK(std::equal((*item)->bytes.begin(), (*item)->bytes.end(), data.begin(), data.end()));
+  CHECK(f.server.faults().hits() == 1);
 }
 
 TEST_CASE("s3 faults: pages longer or shorter than asked for", "[s3]") {
