@@ -1,4 +1,5 @@
 #include <dataflux/s3/detail/bucket_verb.hpp>
+#include <dataflux/s3/detail/copy_part_verb.hpp>
 #include <dataflux/s3/detail/copy_verb.hpp>
 #include <dataflux/s3/detail/delete_verb.hpp>
 #include <dataflux/s3/detail/error_reply.hpp>
