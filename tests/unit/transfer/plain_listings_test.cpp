@@ -1,3 +1,4 @@
+#include <dataflux/codec/crc32c.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/store/memory_store.hpp>
 #include <dataflux/transfer/detail/list_all.hpp>
@@ -81,8 +82,9 @@ TEST_CASE("told_rows: what a listing lacks is asked of each object", "[transfer]
   std::optional<dataflux::result<dataflux::detail::listed_rows>> found;
   const auto list = [&](dataflux::extra_columns extra) {
     found.reset();
-    start_list_all(f.store, f.clock, dataflux::list_page_request{.bucket = "bkt", .extra = extra},
-                   [&](auto outcome) { found = std::move(outcome); });
+    dataflux::detail::start_list_all(f.store, f.clock,
+                                     dataflux::list_page_request{.bucket = "bkt", .extra = extra},
+                                     [&](auto outcome) { found = std::move(outcome); });
     f.clock.run();
     REQUIRE(found);
   };
