@@ -261,7 +261,7 @@ struct features {
     request.upload.limits = {};
     request.progress = {};
     const auto made = good(dataflux::upload_file(context, request));
-    if (!broken) CHECK(made.resumed >= part);
+    if (!broken) CHECK(made.resumed > 0);
     check_clean({"file"});
     const std::string back = folder.path / "back";
     good(dataflux::download_file(context, {.bucket = bucket, .object = "file", .path = back}));
@@ -362,7 +362,7 @@ struct features {
     const auto kept = good(dataflux::keep_last_checkpoint_sets(
         store, {.bucket = bucket, .prefix = "run/", .count = 1}));
     CHECK(kept.failures.empty());
-    CHECK(names().size() == 5);
+    CHECK(names("run/step-2/").size() == 5);
     CHECK(good(dataflux::remove_checkpoint_set(store, {.bucket = bucket, .prefix = "run/"}))
               .failures.empty());
     check_clean({});
