@@ -135,10 +135,10 @@ struct memory_store_state;
 /// Algorithms are tested on it without a socket, and simulated at sizes that no test bucket has.
 ///
 /// Every call is one attempt: errors that a client would retry come back as they are, with
-/// retryable() set. Semantics are those of protocol.md 1 and 2: strictly increasing generations,
-/// preconditions, strongly consistent listings, multipart rules, checksums; by set_rules()
-/// versions, retention policies and holds. A read delivers the generation that was live when its
-/// request arrived.
+/// retryable() set. Semantics are those of protocol.md 1 and 2: strictly increasing generations
+/// (made of the content, if the traits say so), preconditions, strongly consistent listings,
+/// multipart rules, checksums; by set_rules() versions, retention policies and holds. A read
+/// delivers the generation that was live when its request arrived.
 ///
 /// Errors: those of the service, and what set_faults() injects.
 ///

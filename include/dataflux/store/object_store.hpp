@@ -36,7 +36,8 @@ struct store_traits {
   bool moves{true};
   /// multipart_complete_request takes conditions, so that an upload needs no temporary name.
   bool conditional_complete{false};
-  /// Of two generations of an object the greater one is the later one.
+  /// Of two generations of an object the greater one is the later one. Else a generation is made of
+  /// the content: equal bytes have an equal one, by any writer.
   bool ordered_generations{true};
   /// Each object has a CRC32C, and a listing tells it.
   bool crc32c_everywhere{true};

@@ -374,6 +374,20 @@ TEST_CASE("memory_store: its end cancels what is under way", "[store]") {
   CHECK(seconds(scheduler.now().time_since_epoch()) == Approx(1.5));
 }
 
+TEST_CASE("memory_store: generations are made of the content where the traits say so", "[store]") {
+  virtual_scheduler clock;
+  memory_store store(clock, {.traits = {.ordered_generations = false}});
+  store.create_bucket("bucket");
+  const auto put = [&](std::string_view text) {
+    return store.put("bucket", "o", dataflux::as_bytes(text));
+  };
+  const std::int64_t first = put("a");
+  CHECK(first > 0);
+  CHECK(put("b") != first);
+  CHECK(put("") > 0);
+  CHECK(put("a") == first);
+}
+
 TEST_CASE("memory_store: a read keeps to the generation it began with", "[store]") {
   fixture f({.bytes_per_second_per_connection = 1000, .piece_size = 100});
   const auto old = f.store.put("bucket", "o", synthetic_bytes(1000, 1));

@@ -142,6 +142,12 @@ DATAFLUX_INLINE timestamp memory_service::wall_clock() const noexcept {
   return timestamp(std::chrono::microseconds(first_generation) + now_.time_since_epoch());
 }
 
+/// As S3 has it (store_traits::ordered_generations).
+inline std::int64_t generation_of_content(const object_metadata& m) noexcept {
+  const std::uint64_t bits = (std::uint64_t{m.crc32c.value_or(0)} << 31U) ^ m.size;
+  return static_cast<std::int64_t>(bits & 0x7FFF'FFFF'FFFF'FFFFU) + 1;
+}
+
 DATAFLUX_INLINE const object_metadata& memory_service::store(bucket& in, object_metadata metadata,
                                                              memory_body body) {
   // Generations are microseconds (protocol.md 1.2), and two writes within one still differ.
@@ -150,9 +156,10 @@ DATAFLUX_INLINE const object_metadata& memory_service::store(bucket& in, object_
   last_generation_ =
       std::max(last_generation_ + 1, first_generation + std::int64_t{micros.count()});
   metadata.size = body.size();
-  metadata.generation = last_generation_;
+  metadata.generation =
+      traits_.ordered_generations ? last_generation_ : generation_of_content(metadata);
   metadata.metageneration = 1;
-  metadata.etag = std::to_string(last_generation_) + "/1";
+  metadata.etag = std::to_string(metadata.generation) + "/1";
   if (metadata.content_type.empty()) metadata.content_type = "application/octet-stream";
   if (metadata.storage_class.empty()) metadata.storage_class = "STANDARD";
   metadata.created = metadata.updated = wall_clock();
