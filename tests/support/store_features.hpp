@@ -309,8 +309,8 @@ struct features {
     CHECK(down_again.already_there + down_again.copied == 60);
   }
 
-  dataflux::result<dataflux::committed_set> save_set(const dataflux::checkpoint_set& set,
-                                                     const std::string& text) const {
+  dataflux::result<std::vector<dataflux::member_record>> write_members(
+      const dataflux::checkpoint_set& set, const std::string& text) const {
     std::vector<dataflux::member_record> records;
     for (int rank = 0; rank < 3; ++rank) {
       auto writer = set.open_member("rank-" + std::to_string(rank), {.part_size = part});
@@ -324,7 +324,13 @@ struct features {
       if (!record) return record.error();
       records.push_back(*std::move(record));
     }
-    return set.commit(std::move(records));
+    return records;
+  }
+  dataflux::result<dataflux::committed_set> save_set(const dataflux::checkpoint_set& set,
+                                                     const std::string& text) const {
+    auto records = write_members(set, text);
+    if (!records) return records.error();
+    return set.commit(*std::move(records));
   }
 
   void sets() const {
@@ -353,6 +359,19 @@ struct features {
     // Of two saves over the same state the later one is refused.
     CHECK(save_set(set.over(stale), "third").error().code() == errc::aborted);
     check("second");
+    // And of two that commit at the same moment one is refused.
+    std::vector<dataflux::checkpoint_set> both;
+    std::vector<std::vector<dataflux::member_record>> records;
+    for (int i = 0; i < 2; ++i) {
+      both.push_back(set.over(good(set.begin_over())));
+      records.push_back(good(write_members(both.back(), std::to_string(i))));
+    }
+    std::vector<dataflux::operation<dataflux::committed_set>> ends;
+    for (std::size_t i = 0; i < 2; ++i) ends.push_back(both[i].submit_commit(records[i]));
+    const bool first_won = ends[0].take().has_value();
+    CHECK(ends[1].take().has_value() != first_won);
+    check(first_won ? "0" : "1");
+    good(save_set(set.over(good(set.begin_over())), "last"));
     const dataflux::checkpoint_set next{context, bucket, "run/step-2/"};
     good(next.begin());
     good(save_set(next, "next"));

@@ -30,7 +30,9 @@ struct last_object {
   /// Below the set's prefix, without a slash, and no member's: such as ".metadata" of PyTorch's
   /// distributed checkpoints. All who may commit the set use the same one.
   std::string name{set_marker_name};
-  /// Caller's memory, unchanged until the completion. May be empty.
+  /// Caller's memory, unchanged until the completion. May be empty; without
+  /// store_traits::ordered_generations the manifest's name is written then, or the last objects of
+  /// two saves would be the same.
   bytes_view data{};
   std::string content_type{};  ///< empty = application/octet-stream
   /// Besides what the set says of itself there, under keys that begin with "dataflux-".
@@ -188,7 +190,8 @@ class checkpoint_set {
   /// already_exists if the set is committed: remove it first. Over a set: aborted if another
   /// program committed or removed it since begin_over(). already_exists if this save is committed
   /// already (for example by a commit whose outcome was unknown), and for a last object of no set;
-  /// members stay then. invalid_argument if the last object has another name than the replaced one.
+  /// members stay then. invalid_argument if the last object has another name than the replaced one,
+  /// or on a store without ordered generations the same bytes.
   /// data_loss if the service stored other bytes of the last object: it is removed, and no set is
   /// left, as the message says.
   ///

@@ -33,6 +33,7 @@ bool says(const dataflux::error& why, std::string_view text) {
 std::string folder_of(const save_over& save) { return folder + ".dataflux-save-" + save.id + '/'; }
 
 struct over_fixture : set_fixture {
+  using set_fixture::set_fixture;
   /// As open_member() writes it.
   member_record put_marked(const std::string& where, const std::string& name,
                            const std::string& text) {
@@ -147,6 +148,39 @@ TEST_CASE("save_over: text and back", "[checkpoint]") {
   std::string later = good;
   later.replace(later.find("\":1,"), 4, "\":2,");
   CHECK(dataflux::parse_save_over(later).error().code() == errc::unimplemented);
+}
+
+TEST_CASE("save_over: of two at once one is committed, whatever generations are made of",
+          "[checkpoint]") {
+  over_fixture w({.max_list_page = 7, .ordered_generations = false});
+  const last_object given{.name = ".metadata", .data = dataflux::as_bytes("of the state")};
+  w.save_first(3);
+  for (const char* text : {"new", "newer"}) {
+    const save_over stale = w.begin();
+    const auto late = w.write(stale, 3, text);
+    w.save_all(3, text);
+    // As if its members had come after the other one's commit.
+    w.write(stale, 3, text);
+    const auto refused = w.commit(stale, late);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == errc::aborted);
+    CHECK(w.opened_text(3) == text);
+  }
+  // Bytes of the caller's are his own.
+  over_fixture g({.max_list_page = 7, .ordered_generations = false});
+  REQUIRE(g.finish(g.latest().submit_commit(g.write_in(folder, 3, "old"), given)));
+  CHECK(g.text_of(g.open("run/latest").value(), ".metadata") == "of the state");
+  save_over save = g.begin();
+  auto records = g.write(save, 3, "new");
+  const auto same = g.commit(save, records, given);
+  REQUIRE_FALSE(same);
+  CHECK(same.error().code() == errc::invalid_argument);
+  CHECK(says(same.error(), "put something of this save into them"));
+  CHECK(g.opened_text(3) == "old");
+  REQUIRE(g.commit(save, records, {.name = ".metadata"}));
+  CHECK(g.opened_text(3) == "new");
+  CHECK(g.text_of(g.open("run/latest").value(), ".metadata")
+            .starts_with(".dataflux-save-" + save.id));
 }
 
 TEST_CASE("save_over: the new set takes the place of the old one, whole", "[checkpoint]") {

@@ -23,7 +23,8 @@ struct set_fixture : transfer_fixture<> {
   using script = std::function<std::optional<dataflux::injected_fault>(
       std::uint64_t call, dataflux::store_verb verb, std::string_view object)>;
 
-  set_fixture() : transfer_fixture({.traits = {.max_list_page = 7}, .rtt = 20 * tick}) {
+  explicit set_fixture(dataflux::store_traits traits = {.max_list_page = 7})
+      : transfer_fixture({.traits = traits, .rtt = 20 * tick}) {
     store.create_bucket("bucket");
   }
 

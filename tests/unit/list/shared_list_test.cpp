@@ -176,6 +176,27 @@ TEST_CASE("list_shared: who died is replaced when its claim is old", "[list]") {
   w.check_whole("whole", r.listing);
 }
 
+TEST_CASE(
+    "list_shared: a claim that was taken over is another one, whatever generations are made of",
+    "[list]") {
+  world w(numbered(100), {.traits = {.ordered_generations = false}, .rtt = fixture_rtt});
+  const auto claim = [&w] {
+    auto op = w.store.submit_stat({.bucket = "jobs", .object = "7/claim-0"});
+    return w.end(op).value().generation;
+  };
+  w.put("7/claim-0");
+  auto r = w.request();
+  r.lease = std::chrono::seconds(20);
+  std::vector<std::int64_t> seen{claim()};
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(w.share(r));
+    seen.push_back(claim());
+    w.remove("7/done-0");
+  }
+  CHECK(seen[0] != seen[1]);
+  CHECK(seen[1] != seen[2]);
+}
+
 TEST_CASE("list_shared: a task that two have done counts once", "[list]") {
   // The claim of the slower one is taken over while it lists; both write a done.
   world w(uneven(20'000));

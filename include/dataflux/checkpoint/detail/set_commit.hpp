@@ -29,6 +29,7 @@ class set_commit final : public call_coordinator<set_commit, committed_set> {
   bool over() const noexcept { return !save_.id.empty(); }
   std::string members_folder() const;
   result<void> check_last(const object_columns& rows) const;
+  result<void> check_bytes(const object_row& replaced) const;
   void take_rows(object_columns rows);
   void list_uploads();
   void look_again(error why);
@@ -47,8 +48,8 @@ class set_commit final : public call_coordinator<set_commit, committed_set> {
   const std::string bucket_;
   const std::string folder_;
   const save_over save_;
-  const set_manifest manifest_;
-  const last_object last_;
+  set_manifest manifest_;
+  last_object last_;
   std::string manifest_name_{};  ///< below the folder
   std::string text_{};           ///< of the manifest
   std::int64_t manifest_generation_{0};

@@ -58,9 +58,14 @@ DATAFLUX_INLINE set_commit::set_commit(object_store& store, std::string bucket, 
       folder_(std::move(folder)),
       save_(std::move(save)),
       manifest_(std::move(manifest)),
-      last_(std::move(last)),
-      text_(encode(manifest_)) {
+      last_(std::move(last)) {
   manifest_name_ = members_folder().substr(folder_.size()) + manifest_name(system_entropy::bits());
+  if (last_.data.empty() && !store.traits().ordered_generations) {
+    last_.data = as_bytes(manifest_name_);
+    manifest_.last_size = last_.data.size();
+    manifest_.last_crc32c = crc32c(last_.data);
+  }
+  text_ = encode(manifest_);
 }
 
 DATAFLUX_INLINE void set_commit::begin() {
@@ -115,6 +120,9 @@ DATAFLUX_INLINE result<void> set_commit::check_last(const object_columns& rows) 
   }
   const std::int64_t there = last ? rows.generation(*last) : 0;
   if (there != save_.last_generation) return overtaken(last.has_value(), mark);
+  if (last) {
+    if (auto good = check_bytes(rows[*last]); !good) return good;
+  }
   for (auto row = rows.begin(); row != rows.end(); ++row) {
     const std::string_view base = (*row).name.substr(folder_.size());
     if (base.find('/') != std::string_view::npos || base == manifest_.last) continue;
@@ -122,6 +130,19 @@ DATAFLUX_INLINE result<void> set_commit::check_last(const object_columns& rows) 
     if (other) return over() ? overtaken(true, other) : committed_already(base);
   }
   return {};
+}
+
+/// Of what is replaced by what is the same nobody could tell that it was replaced: then of two
+/// saves at once both would be committed.
+DATAFLUX_INLINE result<void> set_commit::check_bytes(const object_row& replaced) const {
+  const bool same =
+      replaced.size == manifest_.last_size && replaced.crc32c == manifest_.last_crc32c;
+  if (!same || store().traits().ordered_generations) return {};
+  return error{errc::invalid_argument,
+               "last object " + json_quoted(manifest_.last) +
+                   ": its bytes are those that it replaces, and this store tells objects apart by "
+                   "their bytes: put something of this save into them, such as its id, or leave "
+                   "them empty"};
 }
 
 /// Whoever commits meanwhile removes our members. Pages are not of one moment: the last object may

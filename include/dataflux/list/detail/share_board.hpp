@@ -37,6 +37,7 @@ result<void> check_share_place(const share_place& at);
 /// A task that this process has taken, and what became of it. Who shares derives its own from it.
 struct share_task {
   share_plan::choice task{};
+  std::string claim{};   ///< the bytes of its claim
   std::string record{};  ///< the text of its done
   std::string part{};    ///< the object with what was made; empty: nothing was
   std::string bytes{};   ///< of the part, until it is there

@@ -83,7 +83,11 @@ void share_board<Self, Value, Task>::take_tasks() {
 
 template <class Self, class Value, class Task>
 void share_board<Self, Value, Task>::claim(const task_ptr& t) {
-  insert_request r = creation(on_board(share_claim, t->task.id), {});
+  // Two that take over a dead one's claim at once must not write the same.
+  if (!this->store().traits().ordered_generations) {
+    t->claim = std::to_string(system_entropy::bits());
+  }
+  insert_request r = creation(on_board(share_claim, t->task.id), as_bytes(t->claim));
   r.conditions.if_generation_match = t->task.claim > 0 ? t->task.claim : 0;
   this->store().start(
       r, this->template then<object_metadata>([t](Self& self, result<object_metadata> made) {
