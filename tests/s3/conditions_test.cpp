@@ -110,7 +110,14 @@ TEST_CASE("s3 conditions: a question that fails is asked again", "[s3]") {
   fixture f;
   f.be_patient();
   f.script(R"({"action": "refuse", "verb": "objects.insert", "status": 403, "count": 1})");
-  CHECK(f.put("o", {}, {.if_generation_match = 0}).error().code() == errc::permission_denied);
+  const auto refused = f.put("runs/o", {}, {.if_generation_match = 0});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == errc::permission_denied);
+  CHECK(refused.error().bucket() == "bucket");
+  CHECK(refused.error().object() == "runs/o");
+  INFO(refused.error().to_string());
+  CHECK(refused.error().message().find("a scratch object, runs/.dataflux-conditions-") !=
+        std::string::npos);
   CHECK(f.put("o", {}, {.if_generation_match = 0}));
 }
 

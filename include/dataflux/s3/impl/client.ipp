@@ -189,6 +189,15 @@ void start_unkept(const ref<service::client_core>& core, const Request& request,
   end_with(*core, std::move(why), std::move(done));
 }
 
+/// What becomes of a call if nobody can say whether the server keeps its condition. The caller does
+/// not know the question's object.
+template <class Request>
+error not_asked(error why, const Request& request) {
+  why.with_message("whether this server keeps conditions is asked by a scratch object, " +
+                   std::string{why.object()} + ", and that failed: " + why.message());
+  return std::move(why.with_bucket(request.bucket).with_object(object_of(request)));
+}
+
 /// Calls `go(core, request, done)`, after it is known that the server keeps the request's
 /// condition.
 template <class Request, class Go>
@@ -206,7 +215,7 @@ void start_known(const ref<service::client_core>& core, const Request& request,
   how.conditions().ask(core, request.bucket, object_of(request),
                        [core, wanted, request, done = std::move(done),
                         go](const result<kept_conditions>& known) mutable {
-                         if (!known) return done(known.error());
+                         if (!known) return done(not_asked(known.error(), request));
                          (*known).*wanted ? go(core, request, std::move(done))
                                           : start_unkept(core, request, std::move(done));
                        });
