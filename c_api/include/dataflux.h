@@ -219,7 +219,7 @@ DATAFLUX_API void dataflux_slab_memory(uint64_t slab, void** data, uint64_t* siz
 /* ---- Client ---------------------------------------------------------------------------------- */
 
 /* Connections, credentials and limits, of one service. Use one client per process and service. What
- * S3 lacks is DATAFLUX_UNIMPLEMENTED: compose, move, patch, restore, and permissions. */
+ * S3 lacks is DATAFLUX_UNIMPLEMENTED: move, patch, restore, and permissions. */
 typedef struct dataflux_client dataflux_client;
 
 /* dataflux_client_options.credentials */
@@ -280,12 +280,8 @@ typedef struct dataflux_client_options {
   const char* access_key_id;
   const char* secret_access_key;
   const char* session_token;
-  uint32_t requester_pays; /* 1: this account pays at buckets whose requester pays */
-  /* 1: the server at `endpoint` keeps If-None-Match and If-Match of writes, as AWS does. Without it
-   * no condition is sent to a server of others, and calls that need one fail. */
-  uint32_t conditional_writes;
+  uint32_t requester_pays;  /* 1: this account pays at buckets whose requester pays */
   uint32_t upload_checksum; /* DATAFLUX_UPLOAD_CHECKSUM_* */
-  uint32_t reserved_s3;
 } dataflux_client_options;
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options, size_t size);

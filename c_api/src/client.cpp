@@ -141,7 +141,6 @@ result<any_client> make_gcs(const dataflux_client_options& o, const ring_ptr& ri
                         {o.secret_access_key != nullptr, "secret_access_key"},
                         {o.session_token != nullptr, "session_token"},
                         {o.requester_pays != 0, "requester_pays"},
-                        {o.conditional_writes != 0, "conditional_writes"},
                         {o.upload_checksum != 0, "upload_checksum"}},
                        "Google Cloud Storage");
   if (!fits) return std::move(fits).error();
@@ -206,7 +205,6 @@ result<any_client> make_s3(const dataflux_client_options& o, const ring_ptr& rin
   c.region = std::move(who->region);
   c.addressing = static_cast<dataflux::s3::addressing>(o.addressing);
   c.requester_pays = o.requester_pays != 0;
-  c.conditional_writes = o.conditional_writes != 0;
   c.upload_checksum = static_cast<dataflux::s3::upload_checksum>(o.upload_checksum);
   set_shared(o, ring, c);
   auto made = dataflux::s3::client::create(std::move(c));

@@ -19,7 +19,6 @@ struct command_line {
   /// Of S3.
   std::string region{};
   bool requester_pays{false};
-  bool conditional_writes{false};
   ls_options ls{};
   stat_options stat{};
   cat_options cat{};

@@ -50,8 +50,7 @@ dataflux::result<connected> connect(std::string_view scheme, const cli::command_
   if (scheme == "s3") {
     return made<dataflux::s3::client>(
         dataflux::s3::client_options{.region = asked.region,
-                                     .requester_pays = asked.requester_pays,
-                                     .conditional_writes = asked.conditional_writes},
+                                     .requester_pays = asked.requester_pays},
         asked, notice);
   }
   // Plain HTTP is what emulators speak; no credentials go there.
@@ -157,8 +156,6 @@ int main(int argc, char** argv) {
   app.add_option("--region", asked.region, "S3: where the bucket is; otherwise it is found");
   app.add_flag("--requester-pays", asked.requester_pays,
                "S3: this account pays at a bucket whose requester pays");
-  app.add_flag("--conditional-writes", asked.conditional_writes,
-               "S3: the server at the endpoint keeps If-None-Match and If-Match, as AWS does");
   app.set_version_flag("--version", DATAFLUX_VERSION);
   app.footer(std::string(cli::exit_status_help));
   app.require_subcommand(1);

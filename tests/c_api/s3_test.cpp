@@ -32,7 +32,6 @@ struct s3_world {
     o.region = known.region.c_str();
     o.access_key_id = known.access_key.c_str();
     o.secret_access_key = known.secret_key.c_str();
-    o.conditional_writes = 1;
     return o;
   }
   dataflux_status put(const char* name, std::string_view body, told& why) const {
@@ -208,7 +207,6 @@ TEST_CASE("dataflux_client of S3: options of the other service are refused by na
   of_gcs([](auto& o) { o.access_key_id = "k"; }, "access_key_id");
   of_gcs([](auto& o) { o.session_token = "t"; }, "session_token");
   of_gcs([](auto& o) { o.requester_pays = 1; }, "requester_pays");
-  of_gcs([](auto& o) { o.conditional_writes = 1; }, "conditional_writes");
 }
 
 TEST_CASE("dataflux_client of S3: keys are copied, and told nowhere", "[c_api]") {

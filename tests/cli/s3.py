@@ -4,9 +4,11 @@
     s3.py --dataflux PROGRAM --emulator PROGRAM [TEST...]
 """
 
+import json
 import re
 import subprocess
 import sys
+import urllib.request
 
 sys.dont_write_bytecode = True
 from command_case import BUCKET, MIB, Case, main, noise, options  # noqa: E402
@@ -28,6 +30,12 @@ class OnS3:
             if name == ADDRESS:
                 break
 
+    def faults(self, *rules):
+        """The script of faults: these alone."""
+        for method, body in (("DELETE", None), *(("POST", json.dumps(rule).encode()) for rule in rules)):
+            request = urllib.request.Request(self.variables[ADDRESS] + "/_emulator/faults", body, method=method)
+            urllib.request.urlopen(request, timeout=30).close()
+
     def close(self):
         self.process.terminate()
         self.process.wait(10)
@@ -48,7 +56,7 @@ class S3(Case):
 
     def setUp(self):
         super().setUp()
-        self.addCleanup(self.run_it, "--conditional-writes", "rm", "-r", f"s3://{BUCKET}")
+        self.addCleanup(self.run_it, "rm", "-r", f"s3://{BUCKET}")
         self.addCleanup(self.run_it, "rm", "-r", f"gs://{BUCKET}")
 
     @staticmethod
@@ -56,7 +64,7 @@ class S3(Case):
         return f"s3://{BUCKET}/{name}"
 
     def cp(self, *arguments):
-        return self.ok("--conditional-writes", "cp", *arguments)
+        return self.ok("cp", *arguments)
 
     def test_up_and_down(self):
         self.write("here/a", b"one")
@@ -69,16 +77,19 @@ class S3(Case):
         self.cp("-r", self.s3_url("here"), "there")
         self.assertEqual(self.tree("here"), self.tree("there"))
         self.assertIn(f"{self.s3_url('here/a')}\n".encode(), self.ok("stat", self.s3_url("here/a")))
-        self.ok("--conditional-writes", "rm", "-r", self.s3_url("here"))
+        self.ok("rm", "-r", self.s3_url("here"))
         self.fails(3, "cat", self.s3_url("here/a"), saying=f"of {self.s3_url('here/a')}: ")
 
     def test_streams(self):
-        self.ok("--conditional-writes", "cp", "-", self.s3_url("o"), input=b"from a pipe")
+        self.ok("cp", "-", self.s3_url("o"), input=b"from a pipe")
         self.assertEqual(b"from a pipe", self.cp(self.s3_url("o"), "-"))
 
-    def test_a_server_of_others_has_to_be_said_to_keep_conditions(self):
+    def test_a_server_that_ignores_conditions_gets_no_checked_upload(self):
         self.write("a", noise(20 * MIB))
-        self.fails(1, "cp", "a", self.s3_url("a"), saying="condition")
+        self.addCleanup(self.s3.faults)
+        self.s3.faults({"action": "ignore_conditions", "count": 0})
+        self.fails(1, "cp", "a", self.s3_url("a"), saying="If-None-Match")
+        self.fails(3, "stat", self.s3_url("a"))
 
     def test_between_the_services(self):
         self.write("d/a", b"one")
@@ -96,7 +107,7 @@ class S3(Case):
     def test_damage_on_the_way_leaves_nothing(self):
         self.emulator.put("damaged", noise(20 * MIB, 3))
         self.inflict("flip_byte", verb="objects.media", offset=5, count=0)
-        self.fails(7, "--conditional-writes", "cp", f"gs://{BUCKET}/damaged", self.s3_url("damaged"),
+        self.fails(7, "cp", f"gs://{BUCKET}/damaged", self.s3_url("damaged"),
                    saying=f"gs://{BUCKET}/damaged")
         self.fails(3, "stat", self.s3_url("damaged"))
 
@@ -124,7 +135,7 @@ class S3(Case):
         self.write("d/a.txt", b"1")
         for number, output in enumerate(("--output=", "-o")):
             url = self.s3_url(f"{number}.tar")
-            self.ok("--conditional-writes", "shards", "create", "d", output + url)
+            self.ok("shards", "create", "d", output + url)
             self.assertIn(url.encode(), self.ok("ls", url))
         self.assertEqual([], self.emulator.names())
         self.fails(2, "shards", "index", self.s3_url(), "idx", f"--board=gs://{BUCKET}/p",
@@ -151,7 +162,7 @@ class S3(Case):
         self.cp("a", self.s3_url("d/a"))
         self.ok("manifest", "create", self.s3_url("d"), "m")
         self.assertIn(b"objects", self.ok("manifest", "show", "m"))
-        self.ok("--conditional-writes", "manifest", "create", self.s3_url("d"), self.s3_url("m"))
+        self.ok("manifest", "create", self.s3_url("d"), self.s3_url("m"))
         self.assertIn(self.s3_url("d/").encode(), self.ok("manifest", "show", self.s3_url("m")))
 
 

@@ -44,11 +44,11 @@ class Options:
     _counts = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency",
                "memory_cap", "upload_memory", "slice")
     _short = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency")
-    _flags = ("emulator", "anonymous", "tokens_to_emulator", "requester_pays", "conditional_writes")
+    _flags = ("emulator", "anonymous", "tokens_to_emulator", "requester_pays")
     _names = {"service": ("gcs", "s3"), "addressing": ("automatic", "virtual_hosted", "path"),
               "upload_checksum": ("full_object", "composite", "none")}
     _of_s3 = ("region", "addressing", "access_key_id", "secret_access_key", "session_token", "requester_pays",
-              "conditional_writes", "upload_checksum")
+              "upload_checksum")
     _of_gcs = ("emulator", "credentials", "credentials_file", "user_project", "quota_project", "tokens_to_emulator",
                "token_limit")
     _secret = ("secret_access_key", "session_token")
@@ -112,7 +112,7 @@ class Options:
         for name in self._times:
             setattr(made, name + "_ns", nanoseconds(given[name], name))
         made.emulator = bool(given["emulator"])
-        for name in ("tokens_to_emulator", "requester_pays", "conditional_writes"):
+        for name in ("tokens_to_emulator", "requester_pays"):
             setattr(made, name, bool(given[name]))
         for name, names in self._names.items():
             setattr(made, name, names.index(given[name]))
@@ -193,8 +193,6 @@ class Core:
         addressing: of S3: "virtual_hosted" (BUCKET.HOST), "path" (HOST/BUCKET), or "automatic": the first on
             AWS, the other elsewhere.
         requester_pays: of S3: this account pays at buckets whose requester pays.
-        conditional_writes: the server at `endpoint` keeps the conditions of writes (If-None-Match, If-Match), as AWS
-            does. Without it none is sent to a server of others, and what needs one fails.
         upload_checksum: what the server compares of uploads in parts: "full_object" (AWS, and most others),
             "composite" (Cloudflare's R2) or "none".
 
@@ -218,7 +216,7 @@ class Core:
                  region: str | None = None, access_key_id: str | None = None,
                  secret_access_key: str | None = None, session_token: str | None = None,
                  addressing: Literal["automatic", "virtual_hosted", "path"] = "automatic",
-                 requester_pays: bool = False, conditional_writes: bool = False,
+                 requester_pays: bool = False,
                  upload_checksum: Literal["full_object", "composite", "none"] = "full_object") -> None:
         given = dict(locals())
         del given["self"]

@@ -107,7 +107,7 @@ class Emulator:
             return {"endpoint": self.endpoint, "emulator": True}
         if self._service != "s3":
             raise ValueError(f"it speaks {self._service}: give its `environment` to a client of that")
-        return {"service": "s3", "endpoint": self.endpoint, "conditional_writes": True,
+        return {"service": "s3", "endpoint": self.endpoint,
                 "region": self._environment["AWS_REGION"],
                 "access_key_id": self._environment["AWS_ACCESS_KEY_ID"],
                 "secret_access_key": self._environment["AWS_SECRET_ACCESS_KEY"]}
