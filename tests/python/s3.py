@@ -30,7 +30,7 @@ class S3Service(dataflux.Emulator):
     @property
     def options(self):
         return {"service": "s3", "endpoint": self.endpoint, "region": self.region, "access_key_id": self.key,
-                "secret_access_key": self.secret, "conditional_writes": True}
+                "secret_access_key": self.secret}
 
     def answered(self):
         """How many requests of clients it has answered."""
@@ -79,8 +79,8 @@ class S3Bucket:
         assert status in (200, 404), said
         return said if status == 200 else None
 
-    def names(self):
+    def names(self, prefix=""):
         """Of all objects, as long as they fit into a page."""
-        status, said = self.service.ask("GET", f"/{self.name}", "list-type=2")
+        status, said = self.service.ask("GET", f"/{self.name}", "list-type=2&prefix=" + urllib.parse.quote(prefix, safe=""))
         assert status == 200, said
         return [each.text for each in ElementTree.fromstring(said).iter() if each.tag.endswith("Key")]

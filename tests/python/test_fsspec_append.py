@@ -12,25 +12,32 @@ import pandas
 import pytest
 
 import dataflux
-from dataflux.fsspec import DatafluxFileSystem, _appending
+from dataflux.fsspec import DatafluxFileSystem, DatafluxS3FileSystem, _appending
 
 LARGE = _appending.REWRITTEN + 1000
 
 
 @pytest.fixture
-def fs(emulator):
-    return DatafluxFileSystem(**emulator.options)
+def fs(emulator, which):
+    return (DatafluxS3FileSystem if which == "s3" else DatafluxFileSystem)(**emulator.options)
+
+
+@pytest.fixture
+def rare(which):
+    """A storage class that is not the usual one."""
+    return "STANDARD_IA" if which == "s3" else "NEARLINE"
 
 
 @pytest.fixture(params=[0, 3, LARGE], ids=["empty", "small", "large"])
-def there(request, fs, bucket):
+def there(request, fs, bucket, rare):
     """The bytes of an object "x"."""
     content = os.urandom(request.param)
     fs.pipe_file(f"{bucket.name}/x", content, content_type="a/b", metadata={"k": "v"},
-                 storage_class="NEARLINE", fixed_key_metadata={"cache_control": "no-store"})
+                 storage_class=rare, fixed_key_metadata={"cache_control": "no-store"})
     return content
 
 
+@pytest.mark.both_services
 def test_new_bytes_come_behind_what_is_there(fs, bucket, there):
     with fs.open(bucket("x"), "ab") as file:
         assert file.tell() == len(there) and file.writable() and file.mode == "ab"
@@ -45,18 +52,20 @@ def test_new_bytes_come_behind_what_is_there(fs, bucket, there):
     assert bucket.get("x") == there + b"onetwothree" and bucket.names() == ["x"]
 
 
-def test_what_stands_beside_the_bytes_stays(fs, bucket, there):
+@pytest.mark.both_services
+def test_what_stands_beside_the_bytes_stays(fs, bucket, there, rare):
     with fs.open(bucket("x"), "ab") as file:
         file.write(b"1")
     known = fs.info(bucket("x"))
     assert (known["contentType"], known["metadata"], known["cacheControl"], known["storageClass"]) \
-        == ("a/b", {"k": "v"}, "no-store", "NEARLINE")
+        == ("a/b", {"k": "v"}, "no-store", rare)
     with fs.open(bucket("x"), "ab", content_type="c/d", metadata={"n": "m"}) as file:
         file.write(b"1")
     known = fs.info(bucket("x"))
     assert (known["contentType"], known["metadata"]) == ("c/d", {"n": "m"})
 
 
+@pytest.mark.both_services
 def test_nothing_there_is_a_new_object(fs, bucket):
     with fs.open(bucket("new.json"), "ab") as file:
         assert file.tell() == 0
@@ -68,6 +77,7 @@ def test_nothing_there_is_a_new_object(fs, bucket):
     assert bucket.get("empty") == b""
 
 
+@pytest.mark.both_services
 def test_text(fs, bucket):
     for line in ("\u20ac\n", "2\n"):
         with fs.open(bucket("x"), "a", encoding="utf-16", newline="\r\n") as file:
@@ -81,6 +91,7 @@ def test_text(fs, bucket):
             assert file.read() == "1\n2\n"
 
 
+@pytest.mark.both_services
 def test_many_bytes_are_appended_part_by_part(fs, bucket, there):
     data = os.urandom(20 << 20)
     with fs.open(bucket("x"), "ab", part_size=8 << 20) as file:
@@ -88,6 +99,7 @@ def test_many_bytes_are_appended_part_by_part(fs, bucket, there):
     assert bucket.get("x") == there + data and bucket.names() == ["x"]
 
 
+@pytest.mark.both_services
 def test_an_exception_leaves_what_was_there(fs, bucket, there):
     with pytest.raises(KeyError):
         with fs.open(bucket("x"), "ab") as file:
@@ -102,6 +114,7 @@ def test_an_exception_leaves_what_was_there(fs, bucket, there):
     assert bucket.get("x") == there and bucket.names() == ["x"]
 
 
+@pytest.mark.both_services
 def test_of_two_that_append_none_is_lost_in_silence(fs, bucket, there):
     first, second = fs.open(bucket("x"), "ab"), fs.open(bucket("x"), "a")
     first.write(b"first")
@@ -116,6 +129,7 @@ def test_of_two_that_append_none_is_lost_in_silence(fs, bucket, there):
     assert bucket.get("x") == there + b"firstsecond"
 
 
+@pytest.mark.both_services
 def test_of_two_that_begin_an_object_none_is_lost_in_silence(fs, bucket):
     first, second = fs.open(bucket("x"), "ab"), fs.open(bucket("x"), "ab")
     first.write(b"first")
@@ -126,6 +140,7 @@ def test_of_two_that_begin_an_object_none_is_lost_in_silence(fs, bucket):
     assert bucket.get("x") == b"first"
 
 
+@pytest.mark.both_services
 def test_what_was_removed_meanwhile_is_told(fs, bucket, there):
     file = fs.open(bucket("x"), "ab")
     file.write(b"new")
@@ -135,6 +150,7 @@ def test_what_was_removed_meanwhile_is_told(fs, bucket, there):
     assert bucket.names() == []
 
 
+@pytest.mark.both_services
 def test_in_a_transaction(fs, bucket, there):
     with fs.transaction:
         with fs.open(bucket("x"), "ab") as file:
@@ -151,6 +167,7 @@ def test_in_a_transaction(fs, bucket, there):
     assert bucket.get("x") == there + b"1" and sorted(bucket.names()) == ["x", "y"]
 
 
+@pytest.mark.both_services
 def test_for_tasks(fs, bucket, there):
     async def body():
         async with await fs.open_async(bucket("x"), "ab") as file:
@@ -276,6 +293,7 @@ def test_what_a_killed_append_leaves_is_a_leftover(emulator, fs, bucket):
     assert bucket.names() == [name]
 
 
+@pytest.mark.both_services
 def test_csv_as_lightning_s_logger_writes_it(fs, bucket):
     # Its first flush writes, the others append.
     path = bucket("logs/metrics.csv")

@@ -19,7 +19,7 @@ def which():
 
 def made(emulator, **how):
     return DatafluxS3FileSystem(key=emulator.key, secret=emulator.secret, endpoint_url=emulator.endpoint,
-                                client_kwargs={"region_name": emulator.region}, conditional_writes=True,
+                                client_kwargs={"region_name": emulator.region},
                                 skip_instance_cache=True, **how)
 
 
@@ -82,11 +82,18 @@ def test_changes(fs, bucket, tmp_path):
     assert bucket.names() == ["f", "g/a", "g/b/c"]
 
 
-def test_what_s3_lacks(fs, bucket):
+def test_large_objects_are_appended_to_and_joined(fs, bucket):
     bucket.put("large", b"." * (5 << 20))
-    for call in (lambda: fs.ls(""), lambda: fs.setxattrs(f"{bucket.name}/large", a="b"),
-                 lambda: fs.open(f"{bucket.name}/large", "ab"),
-                 lambda: fs.merge(f"{bucket.name}/m", [f"{bucket.name}/large"])):
+    fs.merge(f"{bucket.name}/m", [f"{bucket.name}/large", f"{bucket.name}/large"])
+    assert bucket.get("m") == b"." * (10 << 20)
+    with fs.open(bucket("m"), "ab") as file:
+        file.write(b"more")
+    assert bucket.get("m") == b"." * (10 << 20) + b"more" and bucket.names() == ["large", "m"]
+
+
+def test_what_s3_lacks(fs, bucket):
+    bucket.put("large", b".")
+    for call in (lambda: fs.ls(""), lambda: fs.setxattrs(f"{bucket.name}/large", a="b")):
         with pytest.raises(dataflux.Error, match="S3") as told:
             call()
         assert told.value.status == "unimplemented"

@@ -20,8 +20,7 @@ def found(emulator, monkeypatch):
     """The module's functions find the emulator by the environment."""
     for name, value in emulator.environment.items():
         monkeypatch.setenv(name, value)
-    # Of a server of others nobody has said that it keeps conditions.
-    monkeypatch.setattr(dataflux._client, "_defaults", {"s3": emulator.client()})
+    monkeypatch.setattr(dataflux._client, "_defaults", {})
     yield
     for each in dataflux._client._defaults.values():
         each.close()
@@ -152,8 +151,9 @@ def test_the_modules_functions_choose_by_the_url(found, bucket, tmp_path):
     assert (tmp_path / "g").read_bytes() == b"4"
     dataflux.client("s3").close()  # another one is found by the environment
     assert dataflux.get(bucket("a")) == b"123" and dataflux.client("s3") is dataflux.client("s3")
-    with pytest.raises(dataflux.PreconditionError, match="under a condition"):
-        dataflux.writer(bucket("w"))
+    with dataflux.writer(bucket("w")) as writer:
+        writer.write(b"5")
+    assert bucket.get("w") == b"5"
     with pytest.raises(ValueError, match="the client is of S3"):
         dataflux.copy(bucket("a"), "gs://b/o")
 
@@ -197,7 +197,7 @@ def test_options_of_s3(emulator):
         with pytest.raises((TypeError, ValueError), match=text):
             dataflux.Client(**{**emulator.options, **wrong})
     for name, value in (("region", "r"), ("access_key_id", "k"), ("requester_pays", True), ("addressing", "path"),
-                        ("conditional_writes", True), ("upload_checksum", "none")):
+                        ("upload_checksum", "none")):
         with pytest.raises(ValueError, match=f"{name}: it is of S3"):
             dataflux.Client(**{name: value})
 
@@ -230,11 +230,66 @@ def test_anonymous_requests_are_not_signed(emulator, bucket):
 def test_what_s3_lacks_says_so(client, bucket):
     for call in (lambda: client.buckets(), lambda: client.permissions(bucket(), ["storage.objects.get"]),
                  lambda: client.patch(bucket("a"), metadata={"a": "b"}),
-                 lambda: client.move(bucket("a"), bucket("b")),
-                 lambda: client.compose([bucket("a")], bucket("b"))):
+                 lambda: client.move(bucket("a"), bucket("b"))):
         with pytest.raises(dataflux.Error, match="S3") as told:
             call()
         assert told.value.status == "unimplemented"
+
+
+def test_objects_are_joined(client, bucket):
+    bodies = [bytes([number]) * size for number, size in enumerate((6 << 20, 3, 0, 7 << 20))]
+    for number, body in enumerate(bodies):
+        bucket.put(f"part-{number}", body)
+    made = client.compose([bucket(f"part-{number}") for number in range(4)], bucket("whole"), if_generation_match=0)
+    assert made.size == sum(map(len, bodies)) and bucket.get("whole") == b"".join(bodies)
+    with pytest.raises(FileExistsError):
+        client.compose([bucket("part-0")], bucket("whole"), if_generation_match=0)
+
+
+def save(saving, members, **last):
+    records = []
+    for name, content in members.items():
+        with saving.open_member(name) as member:
+            member.write(content)
+        records.append(member.record)
+    return saving.commit(records, **last)
+
+
+def content_of(found):
+    return {member.name: found.reader(member.name).read_at(0, member.size) for member in found.members}
+
+
+def test_of_two_saves_over_a_set_one_is_committed(client, bucket):
+    for step in range(3):
+        saving = client.checkpoint_set(bucket("latest"))
+        slow, fast = saving.over(saving.begin_over()), saving.over(saving.begin_over())
+        save(fast, {"a": b"%d" % step, "large": bytes(17 << 20)})
+        # Its members are as it has written them, whatever the other one has removed.
+        with pytest.raises(dataflux.Error, match="another save was committed here") as told:
+            save(slow, {"a": b"the same", "large": b""})
+        assert told.value.status == "aborted"
+        assert content_of(saving.open()) == {"a": b"%d" % step, "large": bytes(17 << 20)}
+    # Bytes of the caller's say which save they are of.
+    save(saving.over(saving.begin_over()), {"a": b"x"}, data=b"run 7, step 1")
+    again = saving.over(saving.begin_over())
+    with pytest.raises(ValueError, match="put something of this save into them"):
+        save(again, {"a": b"y"}, data=b"run 7, step 1")
+    assert content_of(saving.open()) == {"a": b"x"}
+    save(saving.over(saving.begin_over()), {"a": b"y"}, data=b"run 7, step 2")
+    found = saving.open()
+    assert content_of(found) == {"a": b"y"} and found.reader(found.last).read_at(0, 100) == b"run 7, step 2"
+
+
+def test_where_conditions_are_ignored_nothing_is_saved(emulator, bucket):
+    with emulator.client() as client:
+        emulator.faults({"action": "ignore_conditions", "count": 0})
+        for call in (lambda: client.put(bucket("run/a"), b"1", if_generation_match=0),
+                     lambda: save(client.checkpoint_set(bucket("run")), {"a": b"1"})):
+            with pytest.raises(dataflux.PreconditionError, match="save to a server that keeps If-None-Match") as told:
+                call()
+            assert told.value.object == "run/a"
+        client.put(bucket("b"), b"1")  # no condition
+        assert bucket.names() == ["b"]
 
 
 def test_tasks(emulator, bucket):

@@ -38,6 +38,7 @@ def content_of(found):
 MEMBERS = {"rank-0": b"first" * 1000, "rank-1": b"", "deep/ä 2": bytes(range(256)) * 100}
 
 
+@pytest.mark.both_services
 def test_what_was_committed_is_read_as_it_was(client, bucket):
     done = save(client, bucket("run/1"), MEMBERS, last=".metadata", data=b"the last")
     assert (done.members, done.bytes) == (3, sum(map(len, MEMBERS.values())))
@@ -54,6 +55,7 @@ def test_what_was_committed_is_read_as_it_was(client, bucket):
         found.reader("rank-7")
 
 
+@pytest.mark.both_services
 def test_members_are_files(client, bucket):
     numpy = pytest.importorskip("numpy")
     table, state = numpy.arange(100_000.0).reshape(100, 1000), {"step": 7, "names": ["ä"] * 1000}
@@ -87,6 +89,7 @@ def test_members_are_files(client, bucket):
             again.write(b"1")
 
 
+@pytest.mark.both_services
 def test_until_it_is_committed_it_is_not_there(client, bucket):
     saving = client.checkpoint_set(bucket("run/1"))
     saving.begin()
@@ -106,6 +109,7 @@ def test_until_it_is_committed_it_is_not_there(client, bucket):
     assert bucket.names() == []
 
 
+@pytest.mark.both_services
 def test_a_member_that_is_gone_or_changed_refuses_the_set(client, bucket):
     save(client, bucket("run/1"), MEMBERS)
     bucket.put("run/1/rank-0", b"somebody else's")
@@ -115,6 +119,7 @@ def test_a_member_that_is_gone_or_changed_refuses_the_set(client, bucket):
     assert "rank-0" in str(client.list_sets(bucket()).damaged[0].why)
 
 
+@pytest.mark.both_services
 def test_the_last_n_are_kept_and_the_newest_is_opened(client, bucket):
     for step in range(4):
         save(client, bucket(f"run/{step}"), {"a": bytes([step]) * 10})
@@ -128,6 +133,7 @@ def test_the_last_n_are_kept_and_the_newest_is_opened(client, bucket):
     assert bucket.names() == []
 
 
+@pytest.mark.both_services
 def test_an_older_set_is_opened_with_a_warning_and_none_if_all_are_damaged(client, bucket):
     for step in (1, 2):
         save(client, bucket(f"run/{step}"), {"a": b"whole"})
@@ -163,6 +169,7 @@ def test_a_save_over_a_set_replaces_all_of_it_at_once(client, bucket):
         saving.over("no such text")
 
 
+@pytest.mark.both_services
 def test_the_loser_of_two_saves_at_once_is_told_so(client, bucket):
     saving = client.checkpoint_set(bucket("latest"))
     slow, fast = saving.over(saving.begin_over()), saving.over(saving.begin_over())
@@ -193,6 +200,7 @@ def test_ranks_are_processes_and_records_are_texts(client, emulator, bucket):
     assert client.latest_set(bucket()).reader("r2").read_at(199_998, 100) == b"r2"
 
 
+@pytest.mark.both_services
 def test_a_member_that_failed_is_not_committed(client, bucket):
     saving = client.checkpoint_set(bucket("run/1"))
     saving.begin()
@@ -204,6 +212,7 @@ def test_a_member_that_failed_is_not_committed(client, bucket):
     assert bucket.names() == []
 
 
+@pytest.mark.both_services
 def test_what_is_open_for_an_unfinished_set_is_counted(client, bucket, emulator):
     saving = client.checkpoint_set(bucket("run/1"))
     member = saving.over(saving.begin_over()).open_member("rank-0")
@@ -266,6 +275,7 @@ def test_bad_input_is_told_by_its_argument_without_a_request(client, emulator, c
     assert emulator.answered() == before
 
 
+@pytest.mark.both_services
 def test_what_is_open_belongs_to_its_process(client, bucket):
     save(client, bucket("run/1"), MEMBERS)
     found = client.checkpoint_set(bucket("run/1")).open()

@@ -178,6 +178,11 @@ def save(client, url, step, *, world, wide=11, planner=None, writer=None, **opti
     return "saved"
 
 
+def know(environment, *, world):
+    """The ranks were begun with another one."""
+    os.environ.update(environment)
+
+
 def failures(work, *arguments, world, **options):
     """What a rank is told when all do something: {the rank that failed: (its exception, the text)}."""
     try:

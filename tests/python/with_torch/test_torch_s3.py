@@ -1,4 +1,4 @@
-"""PyTorch's datasets, files and Lightning's checkpoints on S3."""
+"""PyTorch's datasets, files, Lightning's checkpoints and distributed ones on S3."""
 
 import io
 import pathlib
@@ -8,6 +8,8 @@ import pytest
 import torch
 
 import dataflux
+import dcp_ranks
+from dcp_ranks import Ranks, load_here, save_here
 from dataflux.torch import IterableDataset, MapDataset, Mix, list_files, load, load_files, save
 
 
@@ -179,6 +181,37 @@ def test_files(client, bucket):
         save(state, "gs://bucket/x", client=client)
     with pytest.raises(dataflux.NotFoundError, match=bucket("none")):
         load(bucket("none"), client=client)
+
+
+def test_distributed_checkpoints(client, bucket):
+    for step in (1, 2, 3):
+        made = save_here(client, bucket("latest"), step)
+        assert load_here(client, bucket("latest")) == step and made.committed.replaced.failures == ()
+        save_here(client, bucket(f"run/{step}"), step)
+    assert len(bucket.names("latest/")) == 3
+    there = client.list_sets(bucket("run"))
+    assert [each.prefix for each in there.complete] == ["run/1/", "run/2/", "run/3/"] and not there.unfinished
+    assert client.latest_set(bucket("run")).url == bucket("run/3/")
+    assert client.keep_last_sets(bucket("run"), 1).sets == ("run/1/", "run/2/")
+    assert load_here(client, bucket("run/3")) == 3
+
+
+def test_distributed_checkpoints_of_several_ranks(emulator, bucket, monkeypatch):
+    for name, value in emulator.environment.items():
+        monkeypatch.setenv(name, value)
+    options = dataflux.Client(service="s3")  # with keys of its own it does not travel
+    ranks = Ranks(2)
+    try:
+        ranks.run(dcp_ranks.know, dict(emulator.environment))
+        for step in (1, 2):
+            assert ranks.run(dcp_ranks.save, options, bucket("r"), step, wide=60_000) == ["saved"] * 2
+            assert ranks.run(dcp_ranks.load, options, bucket("r"), wide=60_000) == [step] * 2
+    finally:
+        ranks.close()
+    with emulator.client() as client:
+        there = client.list_sets(bucket())
+        assert [each.members for each in there.complete] == [2] and not there.unfinished
+        assert len(bucket.names()) == 4
 
 
 def test_checkpoints_of_lightning(client, bucket):

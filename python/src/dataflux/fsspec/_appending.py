@@ -10,7 +10,7 @@ import logging
 from urllib.parse import quote
 
 from .._attributes import attributes
-from .._errors import AlreadyExistsError, Error, NotFoundError, PreconditionError, of_status
+from .._errors import AlreadyExistsError, Error, NotFoundError, PreconditionError
 from .._writer import AsyncWriter, Writer, abort_in_task, abort_quietly, opening
 from ._attributes import attributes_of
 
@@ -43,9 +43,6 @@ class _Appended:
     def __init__(self, road, place, there, given, path):
         self.road, self.place, self.there = road, place, there
         self.joined = there is not None and there.size > REWRITTEN
-        if self.joined and road.scheme == "s3":
-            raise of_status("unimplemented", f"{there.url}: S3 puts nothing behind an object: what is longer than "
-                            f"{REWRITTEN >> 20} MiB is written anew, and not appended to")
         if there is None:
             self.how = attributes_of(given, path)
         else:

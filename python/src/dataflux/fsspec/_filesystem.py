@@ -397,11 +397,11 @@ class DatafluxS3FileSystem(S3Paths, DatafluxFileSystem):
             aws_session_token.
         requester_pays: this account pays at buckets whose requester pays.
         default_block_size: bytes that a short read of an open file brings.
-    All options of dataflux.Client for S3 are taken, too, by name, such as conditional_writes, and of
+    All options of dataflux.Client for S3 are taken, too, by name, such as addressing, and of
     DatafluxFileSystem access, requests_timeout, timeout and asynchronous.
 
-    What S3 lacks raises an Error whose status is "unimplemented": setxattrs(), merge(), ls("") of all buckets,
-    and appending to more than 4 MiB. mv() copies and removes.
+    What S3 lacks raises an Error whose status is "unimplemented": setxattrs(), and ls("") of all buckets.
+    mv() copies and removes.
     """
 
     _verbs_of_threads = _BlockingS3Verbs
