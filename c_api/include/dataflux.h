@@ -1740,9 +1740,10 @@ DATAFLUX_API void dataflux_set_commit_options_init(dataflux_set_commit_options* 
                                                    size_t size);
 
 /* Commits. DATAFLUX_DATA_LOSS for missing or changed members; DATAFLUX_ALREADY_EXISTS for a
- * committed set. Bad records are found before any request. After a failure the set is not
- * committed. The record has the bytes of all members, and the generation of the last object. JSON:
- * "last" as of dataflux_stat(), "manifest", "members" and "bytes". "replaced", as of
+ * committed set. DATAFLUX_INVALID_ARGUMENT on S3 for a save over a set whose last object has the
+ * bytes of the one that is there. Bad records are found before any request. After a failure the set
+ * is not committed. The record has the bytes of all members, and the generation of the last object.
+ * JSON: "last" as of dataflux_stat(), "manifest", "members" and "bytes". "replaced", as of
  * dataflux_remove_sets(), is what a save over a set removed. */
 DATAFLUX_API dataflux_status dataflux_set_commit(dataflux_set* set,
                                                  const dataflux_set_commit_options* options,

@@ -112,7 +112,7 @@ class SetCalls:
         Arguments:
             records: those of all members, in any order.
             last: the name of the last object, without a slash; None = ".dataflux-complete".
-            data: its bytes.
+            data: its bytes; over a set on S3 others than those that are there.
             kms_key_name: by which it and the manifest are encrypted; None = the bucket's default.
 
         Raises: DataLossError where a member is missing or has changed; AlreadyExistsError where the

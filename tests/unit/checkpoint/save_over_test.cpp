@@ -170,7 +170,7 @@ TEST_CASE("save_over: of two at once one is committed, whatever generations are 
   over_fixture g({.max_list_page = 7, .ordered_generations = false});
   REQUIRE(g.finish(g.latest().submit_commit(g.write_in(folder, 3, "old"), given)));
   CHECK(g.text_of(g.open("run/latest").value(), ".metadata") == "of the state");
-  save_over save = g.begin();
+  const save_over save = g.begin();
   auto records = g.write(save, 3, "new");
   const auto same = g.commit(save, records, given);
   REQUIRE_FALSE(same);
