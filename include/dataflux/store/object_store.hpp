@@ -30,7 +30,7 @@ struct store_traits {
   std::uint32_t max_parts{detail::greatest_part_number};
   std::uint64_t max_object_size{5ULL << 40U};
   std::uint32_t max_list_page{1'000};
-  /// 0 = objects cannot be joined.
+  /// Of one request. 0 = none joins objects; a compose_request is then made of copies and reads.
   std::uint32_t max_compose_sources{32};
   /// Objects can be renamed (move_request).
   bool moves{true};
