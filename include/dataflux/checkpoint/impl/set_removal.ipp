@@ -4,6 +4,7 @@
 #include <dataflux/checkpoint/detail/set_removal.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/detail/collecting_sink.hpp>
+#include <dataflux/store/detail/unmet_condition.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -82,7 +83,7 @@ DATAFLUX_INLINE void set_removal::removed(const removal& what, const result<void
   // Another one of that name is not the one that was to go. As a last object it may vouch for what
   // the next steps would take.
   const bool last = step_ == 1;
-  if (outcome || (!last && outcome.error().code() == errc::failed_precondition)) {
+  if (outcome || (!last && is_unmet_condition(outcome.error()))) {
     ++(what.upload_id.empty() ? report_.objects : report_.uploads);
     report_.bytes += what.size;
   } else {

@@ -4,6 +4,7 @@
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/detail/unique_name.hpp>
 #include <dataflux/list/detail/share_board.hpp>
+#include <dataflux/store/detail/unmet_condition.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -96,7 +97,7 @@ void share_board<Self, Value, Task>::claim(const task_ptr& t) {
         const errc why = made.error().code();
         // Whoever may not replace objects does the task without a claim of its own.
         if (why == errc::permission_denied && t->task.claim > 0) return self.take(t);
-        if (why != errc::already_exists && why != errc::failed_precondition) {
+        if (!is_unmet_condition(made.error())) {
           return self.fail(std::move(made).error());
         }
         self.plan_.lost(t->task, self.strand().now());

@@ -2,6 +2,7 @@
 
 #include <dataflux/shard/detail/shard_calls.hpp>
 #include <dataflux/shard/detail/shard_sidecar.hpp>
+#include <dataflux/store/detail/unmet_condition.hpp>
 #include <dataflux/transfer/detail/list_all.hpp>
 
 #include <map>
@@ -125,20 +126,19 @@ DATAFLUX_INLINE void shard_end_call::abort() {
 
 /// Its condition is that of the shard, too: of two writers one fails here, before either commits.
 DATAFLUX_INLINE void shard_end_call::write_sidecar() {
-  store().start(
-      insert_request{.bucket = ending_.bucket,
-                     .object = ending_.shard.name + std::string(sidecar_suffix),
-                     .data = as_bytes(ending_.sidecar),
-                     .conditions = {.if_generation_match = ending_.sidecar_generation},
-                     .limits = limits()},
-      then<object_metadata>([](shard_end_call& self, const auto& made) {
-        if (made) return self.commit();
-        error why = made.error();
-        if (why.code() == errc::already_exists || why.code() == errc::failed_precondition) {
-          why.with_message("another writer writes this shard: " + why.message());
-        }
-        self.fail(std::move(why));
-      }));
+  store().start(insert_request{.bucket = ending_.bucket,
+                               .object = ending_.shard.name + std::string(sidecar_suffix),
+                               .data = as_bytes(ending_.sidecar),
+                               .conditions = {.if_generation_match = ending_.sidecar_generation},
+                               .limits = limits()},
+                then<object_metadata>([](shard_end_call& self, const auto& made) {
+                  if (made) return self.commit();
+                  error why = made.error();
+                  if (detail::is_unmet_condition(why)) {
+                    why.with_message("another writer writes this shard: " + why.message());
+                  }
+                  self.fail(std::move(why));
+                }));
 }
 
 DATAFLUX_INLINE void shard_end_call::commit() {
