@@ -19,7 +19,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 enum class leftover_kind : std::uint8_t {
   /// A multipart upload that was neither completed nor aborted, of any program.
   upload,
-  /// Below temporary_objects_prefix: uploaded, and not moved to its own name.
+  /// Below temporary_objects_prefix: uploaded, and not moved to its own name. Or of a question to a
+  /// server of S3 (docs/s3.md), directly below the prefix that was asked for.
   temporary_object,
   /// Below composed_objects_prefix: was composed for a read (get_many_request::compose).
   composite,

@@ -21,11 +21,12 @@ using dataflux::errc;
 using dataflux::store_verb;
 
 struct fixture {
-  explicit fixture(std::uint32_t max_removals = 3)
+  explicit fixture(std::uint32_t max_removals = 3, bool ordered_generations = true)
       : store(clock, {.traits = {.max_list_page = 7,
                                  .max_compose_sources = 0,
                                  .moves = false,
                                  .conditional_complete = true,
+                                 .ordered_generations = ordered_generations,
                                  .crc32c_everywhere = false,
                                  .max_removals = max_removals,
                                  .lists_metadata = false,
@@ -102,13 +103,12 @@ TEST_CASE("told_rows: what a listing lacks is asked of each object", "[transfer]
   REQUIRE(*found);
   CHECK_FALSE((*found)->rows.crc32c(0));
   CHECK(f.count(store_verb::stat) == 2);
-  // What is gone by then stays as it was listed; another failure is the whole's.
+  // What is gone by then is left out; another failure is the whole's.
   f.fail(store_verb::stat, errc::not_found, 1);
   list(dataflux::extra_columns::metadata);
   REQUIRE(*found);
-  CHECK((*found)->rows.extras(0).metadata.empty());
-  CHECK((*found)->rows.name(0) == "a");
-  CHECK_FALSE((*found)->rows.extras(1).metadata.empty());
+  REQUIRE((*found)->rows.size() == 1);
+  CHECK((*found)->rows.name(0) == "b");
   f.fail(store_verb::stat, errc::unavailable);
   list(dataflux::extra_columns::metadata);
   CHECK(found->error().code() == errc::unavailable);
@@ -202,6 +202,25 @@ TEST_CASE("leftovers: a store without versions in its listings is asked for none
   const auto found = f.finish(dataflux::submit_find_leftovers(f.store, {.bucket = "bkt"}));
   REQUIRE(found);
   CHECK(found->rows.size() == 1);
+}
+
+TEST_CASE("leftovers: what a question about conditions has left is found below its prefix",
+          "[transfer]") {
+  fixture f(3, false);
+  f.put(".dataflux-conditions-1");
+  f.put("run/.dataflux-conditions-2");
+  f.put("run/.dataflux-other");
+  const auto names = [&f](const std::string& prefix) {
+    const auto found = f.finish(dataflux::submit_remove_leftovers(
+        f.store, {.bucket = "bkt", .prefix = prefix, .older_than = std::chrono::seconds(0)}));
+    REQUIRE(found);
+    std::vector<std::string> out;
+    for (const auto& row : found->rows) out.push_back(row.name);
+    return out;
+  };
+  CHECK(names("run") == std::vector<std::string>{"run/.dataflux-conditions-2"});
+  CHECK(names("") == std::vector<std::string>{".dataflux-conditions-1"});
+  CHECK(f.left() == 1);
 }
 
 }  // namespace

@@ -99,10 +99,12 @@ DATAFLUX_INLINE object_columns index_call::rows_told() const {
   object_columns out;
   auto told = told_.begin();
   for (object_row row : listed) {
-    const object_row now = *told;
-    if (!row.crc32c && row.generation == now.generation) row.crc32c = now.crc32c;
+    // One that is gone was not told of.
+    if (told != told_.end() && (*told).name == row.name) {
+      if (!row.crc32c && row.generation == (*told).generation) row.crc32c = (*told).crc32c;
+      ++told;
+    }
     out.append(row.name, row.size, row.generation, row.crc32c);
-    ++told;
   }
   return out;
 }

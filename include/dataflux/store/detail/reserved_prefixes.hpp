@@ -14,6 +14,10 @@ inline constexpr std::string_view composed_objects_prefix = "dataflux-composed-o
 /// is on its way, or a leftover of a process that was killed (transfer/leftovers.hpp).
 inline constexpr std::string_view temporary_objects_prefix = "dataflux-uploads/";
 
+/// What an object's name begins with, in its folder, by which a server is asked whether it keeps
+/// conditions. It is removed in the end.
+inline constexpr std::string_view condition_scratch_name = ".dataflux-conditions-";
+
 /// Below one of them.
 constexpr bool is_reserved_name(std::string_view name) noexcept {
   return name.starts_with(composed_objects_prefix) || name.starts_with(temporary_objects_prefix);

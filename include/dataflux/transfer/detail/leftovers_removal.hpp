@@ -11,8 +11,8 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// An object below one of the reserved prefixes, as a listing made at `now` tells it; with
-/// `older_than` as leftovers_request has it. Pure.
+/// An object below one of the reserved prefixes, or of a reserved name, as a listing made at `now`
+/// tells it; with `older_than` as leftovers_request has it. Pure.
 leftover verify_leftover(const object_row& row, const object_extras& extras, bool versions,
                          timestamp now, std::optional<duration> older_than);
 /// The same of an open upload.

@@ -20,7 +20,7 @@ struct listed_before {
 
 /// Gives rows what their listing did not tell, by a stat of each: for stores without
 /// store_traits::lists_metadata, or without crc32c_everywhere. A row then says what is there now,
-/// which may be another generation; one that is gone stays as it was listed. The order stays.
+/// which may be another generation; one that is gone by then is left out. The order stays.
 class told_rows final : public call_coordinator<told_rows, object_columns> {
  public:
   told_rows(object_store& store, scheduler& strand, listed_before what, const call_limits& limits,

@@ -70,6 +70,11 @@ DATAFLUX_INLINE leftover verify_leftover(const object_row& row, const object_ext
     if (target_of_temporary(row.name)) one.verdict = verdict_by_age(one.began, now, older_than);
     return one;
   }
+  if (row.name.substr(row.name.rfind('/') + 1).starts_with(condition_scratch_name)) {
+    one.kind = leftover_kind::temporary_object;
+    one.verdict = verdict_by_age(one.began, now, older_than);
+    return one;
+  }
   one.kind = leftover_kind::composite;
   const auto label = is_composite_name(row.name) ? label_of(extras.metadata) : std::nullopt;
   if (label && one.began) {
@@ -133,6 +138,12 @@ DATAFLUX_INLINE leftovers_removal::leftovers_removal(object_store& store,
   for (const bool versions : {false, true}) {
     if (versions && !store.traits().lists_versions) continue;
     objects(temporary_objects_prefix, versions, extra_columns::none);
+  }
+  // Who tells states apart by their ETags may have asked whether conditions are kept.
+  if (!store.traits().ordered_generations) {
+    std::string scratch = request_.prefix;
+    if (!scratch.empty() && scratch.back() != '/') scratch.push_back('/');
+    objects(scratch.append(condition_scratch_name), false, extra_columns::none);
   }
   // Those under their own names, and those that are called something else until they are whole.
   uploads(request_.prefix);

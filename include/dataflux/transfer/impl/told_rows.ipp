@@ -50,10 +50,8 @@ DATAFLUX_INLINE void told_rows::idle() {
   if (completed()) return;
   if (failed()) return call_coordinator::idle();
   object_columns out{listed_.extra};
-  auto row = listed_.rows.begin();
   for (const object_metadata& each : told_) {
-    each.name.empty() ? out.append(*row, row.extras()) : append_told(out, each);
-    ++row;
+    if (!each.name.empty()) append_told(out, each);
   }
   complete(std::move(out));
 }
