@@ -125,6 +125,7 @@ struct features {
     for (auto& each : helpers) CHECK(good(each.take()).objects == 10'000);
     const auto manifest = good(dataflux::manifest::open(path));
     CHECK(manifest.size() == 10'000);
+    CHECK(manifest.description().taken > dataflux::timestamp{} + std::chrono::years(40));
   }
 
   void many_reads() const {

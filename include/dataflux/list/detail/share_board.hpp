@@ -100,6 +100,7 @@ class share_board : public call_coordinator<Self, Value> {
  private:
   void agree(const result<object_metadata>& made);
   void compare(const std::string& there);
+  void date_board();
   void join_crew();
   void advance();
   void take_tasks();

@@ -31,10 +31,12 @@ void share_board<Self, Value, Task>::share(std::string text) {
 /// Whoever creates the object has said what is shared; all others compare.
 template <class Self, class Value, class Task>
 void share_board<Self, Value, Task>::agree(const result<object_metadata>& made) {
-  if (made) {
-    this->self().agreed(made->created.value_or(timestamp{}));
+  if (made && made->created) {
+    this->self().agreed(*made->created);
     return join_crew();
   }
+  // The reply to a write need not say when it was.
+  if (made) return date_board();
   if (made.error().code() != errc::already_exists) return this->fail(made.error());
   start_read_share(
       this->store(),
@@ -58,6 +60,11 @@ void share_board<Self, Value, Task>::compare(const std::string& there) {
         {errc::invalid_argument, "the board is of another listing, with another " + *what +
                                      ": choose another board, or remove what lies on this one"});
   }
+  date_board();
+}
+
+template <class Self, class Value, class Task>
+void share_board<Self, Value, Task>::date_board() {
   this->store().start(
       stat_request{.bucket = at_.bucket,
                    .object = on_board(share_listing_name),
