@@ -17,6 +17,9 @@ struct save_over {
   /// there was none.
   std::string last{};
   std::int64_t last_generation{0};
+  /// The manifest that it names, below the prefix: of one generation may be several commits, where
+  /// generations are made of the content.
+  std::string last_manifest{};
 };
 
 /// Errors: invalid_argument that says what is not as begin_over() gives it. Pure.

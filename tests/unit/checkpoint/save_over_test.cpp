@@ -126,22 +126,25 @@ set_fixture::script fail_at(std::uint64_t bad, const injected_fault& fault) {
 
 TEST_CASE("save_over: text and back", "[checkpoint]") {
   for (const save_over& save :
-       {save_over{"0123456789abcdef", ".metadata", 7}, save_over{"0123456789abcdef", "", 0}}) {
+       {save_over{"0123456789abcdef", ".metadata", 7, "m"}, save_over{"0123456789abcdef", "", 0}}) {
     const auto again = dataflux::parse_save_over(to_text(save));
     REQUIRE(again);
     CHECK(again->id == save.id);
     CHECK(again->last == save.last);
     CHECK(again->last_generation == save.last_generation);
+    CHECK(again->last_manifest == save.last_manifest);
   }
-  const std::string good = to_text(save_over{"0123456789abcdef", "last", 7});
+  const std::string good = to_text(save_over{"0123456789abcdef", "last", 7, "m"});
   for (std::size_t size = 0; size < good.size(); ++size) {
     CHECK(dataflux::parse_save_over(good.substr(0, size)).error().code() == errc::invalid_argument);
   }
   for (const save_over& bad :
-       {save_over{"", "last", 7}, save_over{"0123456789abcdeF", "last", 7},
-        save_over{"0123456789abcdef0", "last", 7}, save_over{"../3456789abcdef", "last", 7},
-        save_over{"0123456789abcdef", "", 7}, save_over{"0123456789abcdef", "last", 0},
-        save_over{"0123456789abcdef", "last", -1}}) {
+       {save_over{"", "last", 7, "m"}, save_over{"0123456789abcdeF", "last", 7, "m"},
+        save_over{"0123456789abcdef0", "last", 7, "m"},
+        save_over{"../3456789abcdef", "last", 7, "m"}, save_over{"0123456789abcdef", "", 7, "m"},
+        save_over{"0123456789abcdef", "last", 0, "m"}, save_over{"0123456789abcdef", "last", 7},
+        save_over{"0123456789abcdef", "", 0, "m"},
+        save_over{"0123456789abcdef", "last", -1, "m"}}) {
     INFO(bad.id << bad.last << bad.last_generation);
     CHECK(dataflux::parse_save_over(to_text(bad)).error().code() == errc::invalid_argument);
   }
@@ -181,6 +184,26 @@ TEST_CASE("save_over: of two at once one is committed, whatever generations are 
   CHECK(g.opened_text(3) == "new");
   CHECK(g.text_of(g.open("run/latest").value(), ".metadata")
             .starts_with(".dataflux-save-" + save.id));
+}
+
+TEST_CASE("save_over: bytes that come again are of another commit", "[checkpoint]") {
+  over_fixture w({.max_list_page = 7, .ordered_generations = false});
+  const auto save = [&w](std::string_view text) {
+    const save_over begun = w.begin();
+    REQUIRE(w.commit(begun, w.write(begun, 3, std::string(text)),
+                     {.name = ".metadata", .data = dataflux::as_bytes(text)}));
+  };
+  save("a");
+  const save_over stale = w.begin();
+  auto late = w.write(stale, 3, "late");
+  save("b");
+  save("a");
+  CHECK(w.begin().last_generation == stale.last_generation);
+  w.write(stale, 3, "late");
+  const auto refused = w.commit(stale, std::move(late), {.name = ".metadata"});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == errc::aborted);
+  CHECK(w.opened_text(3) == "a");
 }
 
 TEST_CASE("save_over: the new set takes the place of the old one, whole", "[checkpoint]") {

@@ -29,6 +29,7 @@ class set_commit final : public call_coordinator<set_commit, committed_set> {
   bool over() const noexcept { return !save_.id.empty(); }
   std::string members_folder() const;
   result<void> check_last(const object_columns& rows) const;
+  bool is_another(const std::optional<set_mark>& there) const noexcept;
   result<void> check_bytes(const object_row& replaced) const;
   void take_rows(object_columns rows);
   void list_uploads();

@@ -86,6 +86,7 @@ inline result<save_over> save_over_what(const set_scan_report& report, const std
     }
     save.last = set.last.name.substr(folder.size());
     save.last_generation = set.last.generation;
+    save.last_manifest = set.mark.manifest;
   }
   return save;
 }

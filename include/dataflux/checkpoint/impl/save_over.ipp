@@ -27,8 +27,9 @@ DATAFLUX_INLINE result<void> validate(const save_over& save) {
     return detail::bad_save("its id is not of 16 hexadecimal digits");
   }
   const bool first = save.last_generation == 0;
-  if (save.last_generation < 0 || first != save.last.empty()) {
-    return detail::bad_save("a last object that it replaces has a name and a generation");
+  if (save.last_generation < 0 || first != save.last.empty() ||
+      first != save.last_manifest.empty()) {
+    return detail::bad_save("a last object that it replaces has a name, a generation, a manifest");
   }
   return {};
 }
@@ -37,13 +38,14 @@ DATAFLUX_INLINE std::string to_text(const save_over& save) {
   detail::codec::json_writer out;
   out.begin_object().key("dataflux-save-over").integer(detail::save_over_version);
   out.key("id").string(save.id).key("last").string(save.last);
-  out.key("last_generation").decimal_string(save.last_generation).end_object();
+  out.key("last_generation").decimal_string(save.last_generation);
+  out.key("last_manifest").string(save.last_manifest).end_object();
   return std::move(out).take();
 }
 
 DATAFLUX_INLINE result<save_over> parse_save_over(std::string_view text) {
-  constexpr std::array<std::string_view, 4> keys{"dataflux-save-over", "id", "last",
-                                                 "last_generation"};
+  constexpr std::array<std::string_view, 5> keys{"dataflux-save-over", "id", "last",
+                                                 "last_generation", "last_manifest"};
   const auto document = detail::codec::json_document::parse(as_bytes(text));
   if (!document) return detail::bad_save(document.error().message());
   const auto version = document->root().find(keys[0]).int64();
@@ -58,9 +60,10 @@ DATAFLUX_INLINE result<save_over> parse_save_over(std::string_view text) {
   const auto id = values[1].text();
   const auto last = values[2].text();
   const auto generation = values[3].int64();
-  if (!version || !id || !last || !generation)
+  const auto manifest = values[4].text();
+  if (!version || !id || !last || !generation || !manifest)
     return detail::bad_save("a value is not of its kind");
-  save_over save{std::string(*id), std::string(*last), *generation};
+  save_over save{std::string(*id), std::string(*last), *generation, std::string(*manifest)};
   if (auto good = validate(save); !good) return std::move(good).error();
   return save;
 }

@@ -119,7 +119,7 @@ DATAFLUX_INLINE result<void> set_commit::check_last(const object_columns& rows) 
                  "an object of somebody else has the last object's name, " + manifest_.last};
   }
   const std::int64_t there = last ? rows.generation(*last) : 0;
-  if (there != save_.last_generation) return overtaken(last.has_value(), mark);
+  if (there != save_.last_generation || is_another(mark)) return overtaken(last.has_value(), mark);
   if (last) {
     if (auto good = check_bytes(rows[*last]); !good) return good;
   }
@@ -132,11 +132,17 @@ DATAFLUX_INLINE result<void> set_commit::check_last(const object_columns& rows) 
   return {};
 }
 
+/// What is there has the bytes of what the save is to replace, and is of another commit.
+DATAFLUX_INLINE bool set_commit::is_another(const std::optional<set_mark>& there) const noexcept {
+  return there && there->manifest != save_.last_manifest;
+}
+
 /// Of what is replaced by what is the same nobody could tell that it was replaced: then of two
 /// saves at once both would be committed.
 DATAFLUX_INLINE result<void> set_commit::check_bytes(const object_row& replaced) const {
-  const bool same =
-      replaced.size == manifest_.last_size && replaced.crc32c == manifest_.last_crc32c;
+  // A store that tells no checksum has to be taken at its word of the size.
+  const bool same = replaced.size == manifest_.last_size &&
+                    (!replaced.crc32c || *replaced.crc32c == manifest_.last_crc32c);
   if (!same || store().traits().ordered_generations) return {};
   return error{errc::invalid_argument,
                "last object " + json_quoted(manifest_.last) +
@@ -156,8 +162,9 @@ DATAFLUX_INLINE void set_commit::look_again(error why) {
                     [why = std::move(why)](set_commit& self, const result<object_metadata>& found) {
                       const bool known = found || found.error().code() == errc::not_found;
                       const std::int64_t there = found ? found->generation : 0;
-                      const bool changed = known && there != self.save_.last_generation;
                       const auto mark = found ? find_mark(found->metadata) : std::nullopt;
+                      const bool changed =
+                          known && (there != self.save_.last_generation || self.is_another(mark));
                       self.fail(changed ? self.overtaken(found.has_value(), mark) : why);
                     }));
 }
