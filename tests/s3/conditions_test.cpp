@@ -37,7 +37,7 @@ TEST_CASE("s3 conditions: asked for once, and nothing is left of the question", 
     CHECK(made);
   }
   CHECK(requests(f, "objects.insert") == 5 + 3);
-  CHECK(requests(f, "multipart.complete") == 1);
+  CHECK(requests(f, "multipart.complete") == 2);
   CHECK(f.client->list_page({.bucket = "bucket"})->objects.size() == 5);
   CHECK(f.client->run(dataflux::list_uploads_request{.bucket = "bucket"})->uploads.empty());
   // Who writes without a condition asks for nothing.

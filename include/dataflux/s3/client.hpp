@@ -99,9 +99,9 @@ struct client_options {
 /// bucket with versions is used as one without.
 ///
 /// Conditions: AWS keeps them. Of a bucket on another server the first call under a condition finds
-/// out by some ten requests for a scratch object beside its own (".dataflux-conditions-..."), and
-/// failed_precondition says where they are not kept. So no checkpoint begins that two writers could
-/// win. Copies under a condition that CopyObject does not keep are made by an upload.
+/// out by some fifteen requests for a scratch object beside its own (".dataflux-conditions-..."),
+/// and failed_precondition says where they are not kept. So no checkpoint begins that two writers
+/// could win. Copies under a condition that CopyObject does not keep are made by an upload.
 ///
 /// Objects are compared by CRC32C where the service tells one of all bytes; reads of whole objects
 /// by CRC64NVME or CRC32 else. An object's `crc32c` is nothing where there was nothing to compare.

@@ -353,7 +353,7 @@ TEST_CASE("s3 client: what S3 lacks is told by its traits and refused", "[s3]") 
   CHECK(traits.max_compose_sources == 0);
   CHECK_FALSE(traits.moves);
   CHECK(traits.conditional_complete);
-  CHECK(traits.max_removals == 1000);
+  CHECK(traits.max_removals == 700);
   CHECK_FALSE(traits.lists_metadata);
   CHECK_FALSE(traits.ordered_generations);
   CHECK(traits.max_object_size > 5ULL << 40U);

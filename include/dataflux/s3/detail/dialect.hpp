@@ -24,6 +24,7 @@ class dialect final : public service::dialect {
     bool requester_pays{false};
     /// Nobody has promised that the server keeps conditions.
     bool asks_for_conditions{false};
+    std::uint32_t removals_at_once{greatest_removal};
     upload_checksum uploads{upload_checksum::full_object};
     std::uint64_t copy_at_once{greatest_at_once};
   };

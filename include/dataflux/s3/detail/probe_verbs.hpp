@@ -1,5 +1,7 @@
 #pragma once
 
+#include <dataflux/s3/detail/copy_verb.hpp>
+#include <dataflux/s3/detail/multipart_verbs.hpp>
 #include <dataflux/s3/detail/object_verbs.hpp>
 #include <dataflux/s3/detail/target.hpp>
 #include <dataflux/store/detail/validate.hpp>
@@ -39,6 +41,28 @@ struct probe_verb {
     out.headers.add("If-Match", "\"of-no-object\"");
   }
   static result<void> parse(const request&, const state&, const whole_reply&) { return {}; }
+};
+
+/// The end of an upload.
+struct probe_complete_verb : multipart_complete_verb {
+  static void build(const call_context& context, const request& r, const state& s,
+                    http::request& out) {
+    multipart_complete_verb::build(context, r, s, out);
+    out.headers.add("If-Match", "\"of-no-object\"");
+  }
+};
+
+/// A copy, or under the request's own condition. Never repeated: onto itself nobody could tell a
+/// second attempt that is refused from one whose condition is.
+struct probe_copy_verb : copy_verb {
+  static constexpr service::repeat_rule repeat{
+      info.name, repeat_condition::never, repeat_meaning::failed, repeat_meaning::failed,
+      false,     last_writer_replaces};
+  static void build(const call_context& context, const request& r, const state& s,
+                    http::request& out) {
+    copy_verb::build(context, r, s, out);
+    if (s.source && !r.conditions.any()) out.headers.add("If-Match", "\"of-no-object\"");
+  }
 };
 
 using probe_put_verb = probe_verb<insert_verb, http::method::put>;

@@ -51,5 +51,7 @@ inline constexpr std::uint64_t greatest_at_once = 5ULL << 30U;
 inline constexpr std::uint32_t greatest_page = 1000;
 /// Objects of one DeleteObjects.
 inline constexpr std::uint32_t greatest_removal = 1000;
+/// The same where AWS is not: Cloudflare's R2 takes no more (s3-protocol.md 3.4).
+inline constexpr std::uint32_t usual_removal = 700;
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::s3

@@ -4,6 +4,8 @@
 #include <dataflux/auth/detail/environment.hpp>
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/exec/detail/blocking_worker.hpp>
+#include <dataflux/exec/detail/call_clock.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/s3/client.hpp>
 #include <dataflux/s3/detail/dialect.hpp>
 #include <dataflux/s3/detail/join_call.hpp>
@@ -97,25 +99,25 @@ inline result<void> check_options(const client_options& o) {
 }
 
 /// The condition that decides what becomes of a call; null = none.
-inline constexpr bool kept_conditions::*no_condition = nullptr;
-inline bool kept_conditions::*condition_of(const remove_request& r) {
+inline constexpr kept_condition no_condition = nullptr;
+inline kept_condition condition_of(const remove_request& r) {
   return r.generation != 0 || r.conditions.any() ? &kept_conditions::removals : no_condition;
 }
-inline bool kept_conditions::*condition_of(const remove_many_request& r) {
+inline kept_condition condition_of(const remove_many_request& r) {
   const bool any = std::any_of(r.objects.begin(), r.objects.end(),
                                [](const removal_target& each) { return !each.etag.empty(); });
   return any ? &kept_conditions::lists : no_condition;
 }
-inline bool kept_conditions::*condition_of(const multipart_initiate_request& r) {
+inline kept_condition condition_of(const multipart_initiate_request& r) {
   return r.conditional ? &kept_conditions::writes : no_condition;
 }
-inline bool kept_conditions::*condition_of(const rewrite_request& r) {
+inline kept_condition condition_of(const rewrite_request& r) {
   return r.conditions.any() ? &kept_conditions::copies : no_condition;
 }
 template <class Request>
 requires std::is_same_v<decltype(Request::conditions), preconditions> &&
     std::is_same_v<typename Request::value, object_metadata>
-bool kept_conditions::*condition_of(const Request& r) {
+        kept_condition condition_of(const Request& r) {
   return r.conditions.any() ? &kept_conditions::writes : no_condition;
 }
 
@@ -153,49 +155,72 @@ inline void start_join(const ref<service::client_core>& core, join_request what,
   std::make_shared<join_call>(core, std::move(what), std::move(done))->start();
 }
 
-/// By one request; and by parts where the source is too large for that.
+/// By one request; and by parts where the source is too large for that, in what is left of the
+/// time.
 inline void start_copy(const ref<service::client_core>& core, const rewrite_request& request,
                        object_store::completion<object_metadata> done) {
+  const call_clock clock(core->transport().next_executor(), request.limits);
   verb_call<copy_verb>::start(
-      core, request, [core, request, done = std::move(done)](auto made) mutable {
+      core, request,
+      [core, request = rewrite_request(request), clock, done = std::move(done)](auto made) mutable {
         const bool large = !made && made.error().reason() == too_large_reason;
-        large ? start_join(core, join_of(request), std::move(done)) : done(std::move(made));
+        if (!large) return done(std::move(made));
+        request.limits = clock.limits(request.limits.stop);
+        start_join(core, join_of(request), std::move(done));
       });
 }
 
-/// Ends the call later, not inside.
-template <class Value>
-void end_with(service::client_core& core, error why, object_store::completion<Value> done) {
-  core.transport().next_executor().post(
-      [why = std::move(why), done = std::move(done)]() mutable { done(std::move(why)); });
+/// What the error of a request is about.
+template <class Request>
+error named(error why, const Request& request) {
+  std::string_view verb{"compose"};
+  if constexpr (requires { typename service::verb_of<Request, verbs>::type; }) {
+    verb = service::verb_of<Request, verbs>::type::info.name;
+  } else if constexpr (std::is_same_v<Request, move_request>) {
+    verb = "move";
+  }
+  if (why.verb().empty()) why.with_verb(verb);
+  return std::move(
+      why.with_scheme("s3").with_bucket(request.bucket).with_object(object_of(request)));
 }
 
-/// What becomes of a call whose condition the server does not keep.
+/// Ends the call later, not inside; but in the child of a fork, where nothing runs later.
+template <class Request>
+void end_with(service::client_core& core, const Request& request, error why,
+              object_store::completion<typename Request::value> done) {
+  if (core.forked()) return done(named(forked_error("client"), request));
+  core.transport().next_executor().post(
+      [why = named(std::move(why), request), done = std::move(done)]() mutable {
+        done(std::move(why));
+      });
+}
+
+/// What becomes of a call whose condition the server does not keep, of what it keeps.
 template <class Request>
 void start_unkept(const ref<service::client_core>& core, const Request& request,
+                  const kept_conditions& kept,
                   object_store::completion<typename Request::value> done) {
   if constexpr (std::is_same_v<Request, rewrite_request>) {
-    if (dialect_of(*core).conditions().find(request.bucket).value_or(kept_conditions{}).writes) {
-      return start_join(core, join_of(request), std::move(done));
-    }
+    if (kept.writes.value_or(false)) return start_join(core, join_of(request), std::move(done));
   }
   if constexpr (std::is_same_v<Request, remove_many_request>) {
-    return end_with(*core, error{errc::unimplemented, "the server keeps no conditions here"},
+    return end_with(*core, request,
+                    error{errc::unimplemented, "the server keeps no conditions here"},
                     std::move(done));
   }
   constexpr bool removes = std::is_same_v<Request, remove_request>;
-  error why = not_kept(removes ? "a removal" : "a write");
-  why.with_bucket(request.bucket).with_object(object_of(request));
-  end_with(*core, std::move(why), std::move(done));
+  end_with(*core, request, not_kept(removes ? "a removal" : "a write"), std::move(done));
 }
 
 /// What becomes of a call if nobody can say whether the server keeps its condition. The caller does
 /// not know the question's object.
 template <class Request>
 error not_asked(error why, const Request& request) {
-  why.with_message("whether this server keeps conditions is asked by a scratch object, " +
-                   std::string{why.object()} + ", and that failed: " + why.message());
-  return std::move(why.with_bucket(request.bucket).with_object(object_of(request)));
+  if (!why.object().empty()) {
+    why.with_message("whether this server keeps conditions is asked by a scratch object, " +
+                     why.object() + ", and that failed: " + why.message());
+  }
+  return named(std::move(why), request);
 }
 
 /// Calls `go(core, request, done)`, after it is known that the server keeps the request's
@@ -205,27 +230,39 @@ void start_known(const ref<service::client_core>& core, const Request& request,
                  object_store::completion<typename Request::value> done, Go go) {
   const auto wanted = condition_of(request);
   const dialect& how = dialect_of(*core);
-  if (wanted == nullptr || !how.how().asks_for_conditions || !validate(request)) {
-    return go(core, request, std::move(done));
+  // In the child of a fork the book's lock may be held for ever.
+  const bool asks = wanted != nullptr && how.how().asks_for_conditions && !core->forked();
+  if (!asks || !validate(request)) return go(core, request, std::move(done));
+  if (const auto known = how.conditions().find(request.bucket, wanted)) {
+    return *((*known).*wanted) ? go(core, request, std::move(done))
+                               : start_unkept(core, request, *known, std::move(done));
   }
-  if (const auto known = how.conditions().find(request.bucket)) {
-    return (*known).*wanted ? go(core, request, std::move(done))
-                            : start_unkept(core, request, std::move(done));
-  }
-  how.conditions().ask(core, request.bucket, object_of(request),
-                       [core, wanted, request, done = std::move(done),
-                        go](const result<kept_conditions>& known) mutable {
-                         if (!known) return done(not_asked(known.error(), request));
-                         (*known).*wanted ? go(core, request, std::move(done))
-                                          : start_unkept(core, request, std::move(done));
-                       });
+  scheduler& on = core->transport().next_executor();
+  const call_clock clock(on, request.limits);
+  auto answered = [core, wanted, clock, request = Request(request), done = std::move(done),
+                   go](result<kept_conditions> known) mutable {
+    request.limits = clock.limits(request.limits.stop);
+    // What need not go by a list is asked again for each.
+    constexpr bool is_list = std::is_same_v<Request, remove_many_request>;
+    if (!known && !is_list) return done(not_asked(std::move(known).error(), request));
+    const bool kept = known && *((*known).*wanted);
+    kept ? go(core, request, std::move(done))
+         : start_unkept(core, request, known ? *known : kept_conditions{}, std::move(done));
+  };
+  how.conditions().ask({.core = core,
+                        .bucket = request.bucket,
+                        .object = object_of(request),
+                        .about = wanted,
+                        .on = on,
+                        .limits = request.limits},
+                       std::move(answered));
 }
 
 /// For a verb that S3 lacks.
-template <class Value>
-void refuse(service::client_core& core, std::string_view what,
-            object_store::completion<Value> done) {
-  end_with(core, error{errc::unimplemented, std::string{"S3 has no "}.append(what)},
+template <class Request>
+void refuse(service::client_core& core, const Request& request, std::string_view what,
+            object_store::completion<typename Request::value> done) {
+  end_with(core, request, error{errc::unimplemented, std::string{"S3 has no "}.append(what)},
            std::move(done));
 }
 
@@ -252,6 +289,8 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
   const detail::s3::dialect::settings how{
       .requester_pays = options.requester_pays,
       .asks_for_conditions = !where->is_aws(),
+      .removals_at_once =
+          where->is_aws() ? detail::s3::greatest_removal : detail::s3::usual_removal,
       .uploads = options.upload_checksum,
       .copy_at_once = detail::or_default(options.copy_at_once, detail::s3::greatest_at_once)};
   auto who = std::make_unique<detail::s3::keys_signer>(std::move(identity->credentials), *transport,
@@ -279,7 +318,7 @@ DATAFLUX_INLINE store_traits client::traits() const noexcept {
           .conditional_complete = true,
           .ordered_generations = false,
           .crc32c_everywhere = false,
-          .max_removals = detail::s3::greatest_removal,
+          .max_removals = detail::s3::dialect_of(*core_).how().removals_at_once,
           .lists_metadata = false,
           .lists_versions = false};
 }
@@ -293,8 +332,10 @@ DATAFLUX_INLINE void client::start(const read_request& request, byte_sink& sink,
 }
 DATAFLUX_INLINE void client::start(const compose_request& request,
                                    completion<object_metadata> done) {
-  if (auto good = validate(request); !good) {
-    return detail::s3::end_with(*core_, std::move(good).error(), std::move(done));
+  auto good = validate(request);
+  if (core_->forked() || !good) {
+    error why = good ? detail::forked_error("client") : std::move(good).error();
+    return detail::s3::end_with(*core_, request, std::move(why), std::move(done));
   }
   detail::s3::start_known(core_, request, std::move(done),
                           [](const auto& core, const compose_request& r, auto end) {
@@ -308,8 +349,9 @@ DATAFLUX_INLINE void client::start(const rewrite_request& request,
                             detail::s3::start_copy(core, r, std::move(end));
                           });
 }
-DATAFLUX_INLINE void client::start(const move_request&, completion<object_metadata> done) {
-  detail::s3::refuse(*core_, "move: copy the object and remove the source", std::move(done));
+DATAFLUX_INLINE void client::start(const move_request& request, completion<object_metadata> done) {
+  detail::s3::refuse(*core_, request, "move: copy the object and remove the source",
+                     std::move(done));
 }
 template <class Request>
 void client::begin(const Request& request, completion<typename Request::value> done) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/exec/detail/call_clock.hpp>
 #include <dataflux/s3/detail/dialect.hpp>
 #include <dataflux/s3/detail/error_reply.hpp>
 #include <dataflux/s3/detail/head_facts.hpp>
@@ -69,7 +70,27 @@ DATAFLUX_INLINE void dialect::look(ref<service::client_core> core, const stat_re
 DATAFLUX_INLINE void dialect::remove(ref<service::client_core> core, const remove_request& what,
                                      object_store::completion<void> done,
                                      scheduler& executor) const {
-  verb_call<remove_verb>::start(std::move(core), what, std::move(done), &executor);
+  if (!how_.asks_for_conditions) {
+    return verb_call<remove_verb>::start(std::move(core), what, std::move(done), &executor);
+  }
+  const call_clock clock(executor, what.limits);
+  auto answered = [core, what = remove_request(what), clock, done = std::move(done),
+                   &executor](const result<kept_conditions>& known) mutable {
+    if (!known) return done(known.error());
+    if (!*known->removals) return done(not_kept("a removal"));
+    what.limits = clock.limits(what.limits.stop);
+    verb_call<remove_verb>::start(std::move(core), what, std::move(done), &executor);
+  };
+  if (auto known = conditions_.find(what.bucket, &kept_conditions::removals)) {
+    return answered(*std::move(known));
+  }
+  conditions_.ask({.core = std::move(core),
+                   .bucket = what.bucket,
+                   .object = what.object,
+                   .about = &kept_conditions::removals,
+                   .on = executor,
+                   .limits = what.limits},
+                  std::move(answered));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::s3

@@ -92,7 +92,14 @@ DATAFLUX_INLINE void join_call::stat_next() {
 }
 
 DATAFLUX_INLINE result<void> join_call::take_source(object_metadata found) {
-  if (found.generation == 0) return check_found(0, 1, {});
+  if (found.generation == 0) {
+    const join_source& source = what_.sources[found_.size()];
+    error why = check_found(0, 1, {}).error();
+    return std::move(why.with_scheme("s3")
+                         .with_verb(stat_verb::info.name)
+                         .with_bucket(source.bucket)
+                         .with_object(source.object));
+  }
   found_.push_back(std::move(found));
   return {};
 }
@@ -116,7 +123,7 @@ DATAFLUX_INLINE void join_call::begin_upload() {
   }
   if (begin.attributes.storage_class.empty()) begin.attributes.storage_class = first.storage_class;
   send<multipart_initiate_verb>(std::move(begin), [](join_call& self, auto begun) {
-    if (!begun) return self.fail(std::move(begun).error());
+    if (!begun) return self.fail(may_have_begun(std::move(begun).error()));
     self.upload_ = *std::move(begun);
     self.send_parts();
   });
@@ -232,6 +239,12 @@ DATAFLUX_INLINE void join_call::fail(error why) {
 
 /// The upload goes before the caller hears of it, or he would think that nothing is left.
 DATAFLUX_INLINE void join_call::end_failed() {
+  if (failure_->bucket().empty()) {
+    failure_->with_scheme("s3").with_bucket(what_.bucket).with_object(what_.object);
+    if (failure_->verb().empty()) {
+      failure_->with_verb(what_.keeps_attributes ? copy_verb::info.name : "compose");
+    }
+  }
   if (upload_.upload_id.empty()) return std::exchange(done_, {})(*std::move(failure_));
   verb_call<multipart_abort_verb>::start(
       core_,

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/exec/detail/call_clock.hpp>
+#include <dataflux/s3/detail/condition_waiter.hpp>
 #include <dataflux/s3/detail/dialect.hpp>
 #include <dataflux/s3/detail/kept_conditions.hpp>
 #include <dataflux/s3/detail/probe_verbs.hpp>
+#include <dataflux/store/detail/reserved_prefixes.hpp>
+#include <dataflux/store/detail/unmet_condition.hpp>
 
 #include <chrono>
 #include <memory>
@@ -11,7 +15,9 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
+/// Of all requests together, and of each one that cleans up behind them.
 inline constexpr duration probe_timeout = std::chrono::seconds(60);
+inline constexpr duration probe_cleaning_timeout = std::chrono::seconds(10);
 inline constexpr std::string_view probe_bytes{"Do conditions hold here? dataflux asks once."};
 
 /// A condition that does not hold was refused as one.
@@ -19,32 +25,44 @@ inline bool is_kept(const error& why) noexcept {
   return why.code() == errc::failed_precondition || why.code() == errc::already_exists ||
          why.code() == errc::aborted;
 }
+inline bool is_gone(const error& why) noexcept {
+  return why.code() == errc::not_found && !why.bucket_missing();
+}
 
-/// The questions, one after the other. Each is sent under a condition that does not hold; on()
-/// notes whether it was refused for that.
+/// The questions, one after the other. Each is sent under a condition that does not hold; note()
+/// says whether it was refused for that.
 ///
-///     create, create again, replace, complete, abort, copy, remove, remove in a list, clean up
+///     create, create again, replace, complete twice, abort, copy twice, remove, remove in a list,
+///     clean up
 ///
-/// All completions come on one executor. What fails for another reason ends it.
+/// Of removals alone it begins with one of what is not there. That tells nothing where the server
+/// looks for the object first; then comes the rest.
+///
+/// All completions come on one executor, and have one time limit. A write that fails for another
+/// reason ends it; after any other one the answer lacks that condition.
 class condition_probe final : public std::enable_shared_from_this<condition_probe> {
  public:
-  condition_probe(ref<service::client_core> core, std::string bucket, std::string object)
+  condition_probe(ref<service::client_core> core, condition_book::question which,
+                  std::string object)
       : core_(std::move(core)),
         on_(core_->transport().next_executor()),
-        bucket_(std::move(bucket)),
-        object_(std::move(object)) {}
-
-  void create() {
-    insert([](condition_probe& self, const result<object_metadata>& made) {
-      made ? self.create_again() : self.end(made.error());
-    });
+        which_(std::move(which)),
+        object_(std::move(object)),
+        clock_(on_, {.timeout = probe_timeout}) {}
+  condition_probe(const condition_probe&) = delete;
+  condition_probe& operator=(const condition_probe&) = delete;
+  /// Lost on the way: those who wait for it go with their calls.
+  ~condition_probe() {
+    if (!ended_) static_cast<void>(dialect_of(*core_).conditions().take(which_));
   }
+
+  void begin() { is_light() ? remove_none() : create(); }
 
  private:
   template <class Verb, class Step>
-  void send(typename Verb::request request, Step step) {
-    request.bucket = bucket_;
-    request.limits = {.timeout = probe_timeout};
+  void send(typename Verb::request request, call_limits limits, Step step) {
+    request.bucket = which_.bucket;
+    request.limits = std::move(limits);
     if constexpr (requires { request.object; }) request.object = object_;
     using value = typename Verb::value;
     verb_call<Verb>::start(
@@ -56,120 +74,218 @@ class condition_probe final : public std::enable_shared_from_this<condition_prob
         },
         &on_);
   }
+  template <class Verb, class Step>
+  void send(typename Verb::request request, Step step) {
+    send<Verb>(std::move(request), clock_.limits({}), step);
+  }
+  template <class Verb, class Step>
+  void clean(typename Verb::request request, Step step) {
+    send<Verb>(std::move(request), {.timeout = probe_cleaning_timeout}, step);
+  }
+  /// Not kept is what was carried out, or what the server says that it does not know.
+  bool note(std::optional<bool>& kept, const error* why) {
+    kept.reset();
+    if (why == nullptr || why->code() == errc::unimplemented) kept = false;
+    if (why != nullptr && is_kept(*why)) kept = true;
+    if (!kept) found_.why = *why;
+    return kept.has_value();
+  }
+  template <class Value>
+  bool note(std::optional<bool>& kept, const result<Value>& outcome) {
+    return note(kept, outcome ? nullptr : &outcome.error());
+  }
+  /// The same of a write, without which there is nothing to ask. True: the next one follows.
+  template <class Value>
+  bool note_write(const result<Value>& outcome) {
+    if (!note(found_.writes, outcome)) {
+      fail(*found_.why);
+      return false;
+    }
+    if (!*found_.writes) copy();
+    return *found_.writes;
+  }
+
+  bool is_light() const noexcept { return which_.about != condition_book::subject::all; }
+  void remove_none() {
+    send<probe_remove_verb>({}, [](condition_probe& self, const result<void>& gone) {
+      if (!gone && is_gone(gone.error())) return self.create();
+      if (!self.note(self.found_.removals, gone)) return self.end(*self.found_.why);
+      const bool in_list = self.which_.about == condition_book::subject::lists;
+      if (in_list && *self.found_.removals) return self.remove_none_in_list();
+      if (!*self.found_.removals) self.found_.lists = false;
+      self.end(self.found_);
+    });
+  }
+  void remove_none_in_list() {
+    remove_in_list(
+        [](condition_probe& self) { self.found_.lists ? self.end(self.found_) : self.create(); });
+  }
   template <class Step>
   void insert(Step step) {
     send<insert_verb>({.data = as_bytes(probe_bytes), .conditions = {.if_generation_match = 0}},
                       step);
   }
-  /// Whether a request was refused for its condition. False ends the probe where `flag` is null.
-  template <class Value>
-  bool asked(const result<Value>& outcome, bool& flag) {
-    flag = !outcome && is_kept(outcome.error());
-    if (flag || outcome) return true;
-    end(outcome.error());
-    return false;
+  void create() {
+    insert([](condition_probe& self, const result<object_metadata>& made) {
+      if (made) return self.create_again();
+      self.is_light() ? self.compare_removals(made.error()) : self.fail(made.error());
+    });
   }
-
+  /// Where nothing may be written: what is not there can be removed, but not under the condition,
+  /// so that this was looked at.
+  void compare_removals(const error& why) {
+    send<remove_verb>({.last_writer_wins = true},
+                      [why](condition_probe& self, const result<void>& gone) {
+                        if (!gone) return self.fail(why);
+                        self.found_.removals = true;
+                        self.end(self.found_);
+                      });
+  }
   void create_again() {
     insert([](condition_probe& self, const result<object_metadata>& made) {
-      if (!self.asked(made, self.found_.writes)) return;
-      self.found_.writes ? self.replace() : self.clean_up();
+      if (self.note_write(made)) self.replace();
     });
   }
   void replace() {
     send<probe_put_verb>({}, [](condition_probe& self, const result<void>& made) {
-      if (!self.asked(made, self.found_.writes)) return;
-      self.found_.writes ? self.begin_parts() : self.clean_up();
+      if (self.note_write(made)) self.begin_parts();
     });
   }
   void begin_parts() {
     send<multipart_initiate_verb>({}, [](condition_probe& self, result<multipart_upload> begun) {
-      if (!begun) return self.end(begun.error());
-      self.upload_ = std::move(begun->upload_id);
+      if (!begun) return self.fail(may_have_begun(std::move(begun).error()));
+      self.upload_ = *std::move(begun);
       self.send_part();
     });
   }
   void send_part() {
-    send<upload_part_verb>({.upload_id = upload_, .part_number = 1, .data = as_bytes(probe_bytes)},
-                           [](condition_probe& self, const result<uploaded_part>& part) {
-                             part ? self.complete(*part) : self.end(part.error());
-                           });
-  }
-  void complete(const uploaded_part& part) {
-    send<multipart_complete_verb>(
-        {.upload_id = upload_, .parts = {part}, .conditions = {.if_generation_match = 0}},
-        [](condition_probe& self, const result<object_metadata>& made) {
-          if (made) self.upload_.clear();
-          if (!self.asked(made, self.found_.writes)) return;
-          self.upload_.empty() ? self.clean_up() : self.abort();
+    send<upload_part_verb>(
+        {.upload_id = upload_.upload_id, .part_number = 1, .data = as_bytes(probe_bytes)},
+        [](condition_probe& self, const result<uploaded_part>& part) {
+          part ? self.complete(*part) : self.fail(part.error());
         });
   }
-  void abort() {
-    send<multipart_abort_verb>({.upload_id = std::exchange(upload_, {})},
-                               [](condition_probe& self, const result<void>&) { self.copy(); });
+  /// By its mark a look tells this upload from the object that is there, which has the same bytes.
+  multipart_complete_request whole_of(const uploaded_part& part) const {
+    return {.upload_id = upload_.upload_id, .parts = {part}, .mark = upload_.mark};
+  }
+  void complete(const uploaded_part& part) {
+    multipart_complete_request request = whole_of(part);
+    request.conditions.if_generation_match = 0;
+    send<multipart_complete_verb>(
+        std::move(request), [part](condition_probe& self, const result<object_metadata>& made) {
+          if (self.note_write(made)) self.complete_matching(part);
+        });
+  }
+  /// After a refusal the upload may be gone; what is there is not of it.
+  void complete_matching(const uploaded_part& part) {
+    send<probe_complete_verb>(whole_of(part),
+                              [](condition_probe& self, const result<object_metadata>& made) {
+                                const bool refused = !made && is_gone(made.error());
+                                if (refused || self.note_write(made)) self.copy();
+                              });
   }
   /// Onto itself: with other attributes, or it is refused for changing nothing.
+  template <class Step>
+  void copy(preconditions under, Step step) {
+    send<probe_copy_verb>({.source_bucket = which_.bucket,
+                           .source = object_,
+                           .attributes = {.content_type = "text/plain"},
+                           .conditions = under},
+                          step);
+  }
   void copy() {
-    send<copy_verb>({.source_bucket = bucket_,
-                     .source = object_,
-                     .attributes = {.content_type = "text/plain"},
-                     .conditions = {.if_generation_match = 0}},
-                    [](condition_probe& self, const result<object_metadata>& made) {
-                      self.found_.copies = !made && is_kept(made.error());
-                      self.remove();
-                    });
+    copy({.if_generation_match = 0},
+         [](condition_probe& self, const result<object_metadata>& made) {
+           self.note(self.found_.copies, made);
+           self.found_.copies.value_or(false) ? self.copy_matching() : self.remove();
+         });
+  }
+  void copy_matching() {
+    copy({}, [](condition_probe& self, const result<object_metadata>& made) {
+      self.note(self.found_.copies, made);
+      self.remove();
+    });
   }
   void remove() {
     send<probe_remove_verb>({}, [](condition_probe& self, const result<void>& gone) {
-      self.found_.removals = !gone && is_kept(gone.error());
-      self.found_.lists = false;
-      self.found_.removals ? self.remove_in_list() : self.clean_up();
+      self.note(self.found_.removals, gone);
+      self.found_.lists = self.found_.removals;
+      if (!self.found_.removals.value_or(false)) return self.clean_up();
+      self.remove_in_list([](condition_probe& here) { here.clean_up(); });
     });
   }
-  void remove_in_list() {
+  template <class Step>
+  void remove_in_list(Step step) {
     send<delete_verb>({.objects = {{object_, "of-no-object"}}},
-                      [](condition_probe& self, const result<std::vector<kept_object>>& kept) {
-                        self.found_.lists = kept && kept->size() == 1 && is_kept(kept->front().why);
-                        self.clean_up();
+                      [step](condition_probe& self, const result<std::vector<kept_object>>& kept) {
+                        const error* why = kept ? nullptr : &kept.error();
+                        if (kept && !kept->empty()) why = &kept->front().why;
+                        self.note(self.found_.lists, why);
+                        step(self);
                       });
   }
+  template <class Step>
+  void clean_up(Step step) {
+    if (!upload_.upload_id.empty()) {
+      return clean<multipart_abort_verb>(
+          {.upload_id = std::exchange(upload_.upload_id, {})},
+          [step](condition_probe& self, const result<void>&) { self.clean_up(step); });
+    }
+    clean<remove_verb>({.last_writer_wins = true},
+                       [step](condition_probe& self, const result<void>&) { step(self); });
+  }
   void clean_up() {
-    if (!found_.writes) found_ = {false, false, false, false};
-    send<remove_verb>({.last_writer_wins = true},
-                      [](condition_probe& self, const result<void>&) { self.end(self.found_); });
+    clean_up([](condition_probe& self) { self.end(self.found_); });
+  }
+  /// What a failure has left of it goes, too; nobody waits for that.
+  void fail(const error& why) {
+    clean_up([](condition_probe&) {});
+    end(why);
   }
   void end(const result<kept_conditions>& what) {
-    // What a failure has left of it goes, too.
-    if (!what) {
-      if (!upload_.empty()) {
-        send<multipart_abort_verb>({.upload_id = std::exchange(upload_, {})},
-                                   [](condition_probe&, const result<void>&) {});
-      }
-      send<remove_verb>({.last_writer_wins = true}, [](condition_probe&, const result<void>&) {});
-    }
-    dialect_of(*core_).conditions().answered(bucket_, what);
+    ended_ = true;
+    dialect_of(*core_).conditions().answered(which_, what);
   }
 
-  ref<service::client_core> core_;
+  const ref<service::client_core> core_;
   scheduler& on_;
-  const std::string bucket_;
+  const condition_book::question which_;
   const std::string object_;
-  std::string upload_{};
+  const call_clock clock_;
+  multipart_upload upload_{};
   kept_conditions found_{};
+  bool ended_{false};
 };
 
 DATAFLUX_INLINE error not_kept(std::string_view what) {
-  return error{errc::failed_precondition,
-               std::string{"this server takes the condition of "}.append(what).append(
-                   " and does not keep it, so that of two writers both would believe to have "
-                   "won: save to a server that keeps If-None-Match and If-Match, or write without "
-                   "a condition")};
+  return std::move(
+      error{errc::failed_precondition,
+            std::string{"this server takes the condition of "}.append(what).append(
+                " and does not keep it, so that of two writers both would believe to have won: "
+                "save to a server that keeps If-None-Match and If-Match, or write without a "
+                "condition")}
+          .with_scheme("s3")
+          .with_reason(conditions_not_kept_reason));
 }
 
-DATAFLUX_INLINE std::optional<kept_conditions> condition_book::find(std::string_view bucket) const {
+DATAFLUX_INLINE error may_have_begun(error why) {
+  const bool refused = !why.retryable() && why.code() != errc::deadline_exceeded &&
+                       why.code() != errc::cancelled && why.http_status() / 100 != 2;
+  if (refused && !why.outcome_unknown()) return why;
+  return std::move(
+      why.with_message(why.message() +
+                       "; an upload may have begun and be left open, see `dataflux uploads list "
+                       "s3://" +
+                       why.bucket() + "`"));
+}
+
+DATAFLUX_INLINE std::optional<kept_conditions> condition_book::find(std::string_view bucket,
+                                                                    kept_condition about) const {
   const std::scoped_lock lock(mutex_);
   const auto at = known_.find(bucket);
-  return at == known_.end() ? std::nullopt : std::optional{at->second};
+  const bool known = at != known_.end() && (at->second.*about).has_value();
+  return known ? std::optional{at->second} : std::nullopt;
 }
 
 /// In the folder of the object, since rights may be given for folders.
@@ -177,40 +293,58 @@ inline std::string scratch_name(std::string_view object) {
   const std::size_t slash = object.rfind('/');
   const std::string folder{slash == std::string_view::npos ? "" : object.substr(0, slash + 1)};
   std::string name = folder.size() > 900 ? std::string{} : folder;
-  name.append(".dataflux-conditions-");
+  name.append(condition_scratch_name);
   for (const std::uint64_t half : service::client_core::random_id()) {
     name.append(std::to_string(half));
   }
   return name;
 }
 
-DATAFLUX_INLINE void condition_book::ask(ref<service::client_core> core, std::string_view bucket,
-                                         std::string_view object, answer done) {
+DATAFLUX_INLINE void condition_book::ask(condition_question what, answer done) {
+  question which{.bucket = std::string{what.bucket}};
+  if (what.about == &kept_conditions::removals) which.about = subject::removals;
+  if (what.about == &kept_conditions::lists) which.about = subject::lists;
+  const auto waiter = std::make_shared<condition_waiter>(what, which, std::move(done));
+  what.on.post([waiter] { waiter->begin(); });
   {
     const std::scoped_lock lock(mutex_);
-    auto& waiting = waiting_[std::string{bucket}];
-    waiting.push_back(std::move(done));
-    if (waiting.size() > 1) return;
+    const auto [at, first] = waiting_.try_emplace(which);
+    at->second.push_back(waiter);
+    if (!first) return;
   }
-  std::make_shared<condition_probe>(std::move(core), std::string{bucket}, scratch_name(object))
-      ->create();
+  std::make_shared<condition_probe>(std::move(what.core), which, scratch_name(what.object))
+      ->begin();
 }
 
-DATAFLUX_INLINE void condition_book::answered(std::string_view bucket,
-                                              const result<kept_conditions>& what) {
-  std::vector<answer> waiting;
-  {
+DATAFLUX_INLINE condition_book::waiters condition_book::take(const question& which) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto at = waiting_.find(which);
+  if (at == waiting_.end()) return {};
+  waiters out = std::move(at->second);
+  waiting_.erase(at);
+  return out;
+}
+
+DATAFLUX_INLINE void condition_book::leave(const question& which,
+                                           const condition_waiter& who) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto at = waiting_.find(which);
+  if (at == waiting_.end()) return;
+  std::erase_if(at->second, [&who](const auto& each) { return each.get() == &who; });
+}
+
+DATAFLUX_INLINE void condition_book::answered(const question& which,
+                                              const result<kept_conditions>& found) {
+  if (found) {
     const std::scoped_lock lock(mutex_);
-    if (what) {
-      if (known_.size() >= most) known_.clear();
-      known_.insert_or_assign(std::string{bucket}, *what);
-    }
-    if (const auto at = waiting_.find(bucket); at != waiting_.end()) {
-      waiting = std::move(at->second);
-      waiting_.erase(at);
+    if (known_.size() >= most) known_.clear();
+    kept_conditions& known = known_[which.bucket];
+    for (const kept_condition each : {&kept_conditions::writes, &kept_conditions::copies,
+                                      &kept_conditions::removals, &kept_conditions::lists}) {
+      if ((*found).*each) known.*each = (*found).*each;
     }
   }
-  for (answer& each : waiting) each(what);
+  for (const auto& each : take(which)) each->answered(found);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::s3
