@@ -36,7 +36,7 @@ inline bool is_gone(const error& why) noexcept {
 ///     clean up
 ///
 /// Of removals alone it begins with one of what is not there. That tells nothing where the server
-/// looks for the object first; then comes the rest.
+/// looks for the object first; then it is created and removed alone.
 ///
 /// All completions come on one executor, and have one time limit. A write that fails for another
 /// reason ends it; after any other one the answer lacks that condition.
@@ -127,16 +127,17 @@ class condition_probe final : public std::enable_shared_from_this<condition_prob
   }
   void create() {
     insert([](condition_probe& self, const result<object_metadata>& made) {
-      if (made) return self.create_again();
-      self.is_light() ? self.compare_removals(made.error()) : self.fail(made.error());
+      if (made) return self.is_light() ? self.remove() : self.create_again();
+      self.is_light() ? self.compare_removals(made.error(), 2) : self.fail(made.error());
     });
   }
   /// Where nothing may be written: what is not there can be removed, but not under the condition,
-  /// so that this was looked at.
-  void compare_removals(const error& why) {
+  /// so that this was looked at. Twice, since the write that failed may have been carried out.
+  void compare_removals(const error& why, int left) {
     send<remove_verb>({.last_writer_wins = true},
-                      [why](condition_probe& self, const result<void>& gone) {
+                      [why, left](condition_probe& self, const result<void>& gone) {
                         if (!gone) return self.fail(why);
+                        if (left > 1) return self.compare_removals(why, left - 1);
                         self.found_.removals = true;
                         self.end(self.found_);
                       });
