@@ -131,7 +131,7 @@ TEST_CASE("dataflux_set_over: bad input is answered", "[c_api]") {
   CHECK(why.message() == "text is NULL");
   const auto text_of = [](const char* version, const char* id) {
     return std::string(R"({"dataflux-save-over":)") + version + R"(,"id":")" + id +
-           R"(","last":"","last_generation":"0"})";
+           R"(","last":"","last_generation":"0","last_manifest":""})";
   };
   const std::string good = text_of("1", "0123456789abcdef");
   for (const std::string& bad :
