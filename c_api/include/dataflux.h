@@ -1070,14 +1070,15 @@ DATAFLUX_API void dataflux_index_shards_options_init(dataflux_index_shards_optio
                                                      size_t size);
 
 /* Reads the listed generations of all shards and writes where each sample and each of its members
- * lies. The index appears whole or not at all, and replaces an earlier one. A row "NAME.dfx" beside
- * a row "NAME" is the index that a writer has put beside that shard. The record's size is the
- * number of samples.
+ * lies. The index appears whole or not at all, and replaces an earlier one. A row "NAME.dfx" is no
+ * shard: it is the index that a writer has put beside "NAME". The record's size is the number of
+ * samples.
  *
  * The JSON has "shards", "samples", "members", "bytes" and "bytes_read". "checksummed" are shards
  * whose samples have checksums, since all of their bytes were read and compared. "taken_over" are
- * shards that this call did not read, since something knew them. "counts" is an object with those
- * of dataflux_indexed_shard over all shards.
+ * shards that this call did not read, since something knew them. "orphans" are rows "NAME.dfx"
+ * without their shard, which a killed writer has left; they are passed over. "counts" is an object
+ * with those of dataflux_indexed_shard over all shards.
  *
  * What was indexed before a kill or a failure is kept beside the path. A later call for the same
  * path, bucket and rules goes on from there.

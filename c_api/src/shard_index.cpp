@@ -33,7 +33,7 @@ std::string json_of(const dataflux::index_shards_summary& done) {
   json_writer w;
   w.begin_object().key("shards").natural(done.shards).key("samples").natural(done.samples);
   w.key("members").natural(done.members).key("checksummed").natural(done.checksummed);
-  w.key("taken_over").natural(done.taken_over);
+  w.key("taken_over").natural(done.taken_over).key("orphans").natural(done.orphans);
   w.key("bytes").natural(done.bytes).key("bytes_read").natural(done.bytes_read);
   w.key("counts");
   write_counts(w, done.counts, done.groups);

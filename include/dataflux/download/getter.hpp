@@ -178,8 +178,8 @@ class get_feed {
 /// that could not be removed; remove_leftovers() finds them.
 ///
 /// Integrity: whole objects, and ranges that together cover one, are compared with the service's
-/// CRC32C, and with the request's; ranges with get_request::range_crc32c. All requests for an item
-/// read one generation.
+/// CRC32C, and with the request's; ranges with get_request::range_crc32c. Bytes that differ from
+/// that are read once more, and then are data_loss. All requests for an item read one generation.
 ///
 /// Errors: a failed item has its error; a failed request never shortens the stream. out_of_range:
 /// the object's size differs from the request or `into`, or the range begins at or behind its end

@@ -44,6 +44,7 @@ struct foreign_shard {
 struct foreign_index {
   foreign_format format{foreign_format::aistore};
   std::vector<foreign_shard> shards{};
+  std::string file{};  ///< its path, where it was opened; for errors
 };
 
 /// Reads one, whose content says of which format it is; Energon's has none, and is known by the end
@@ -65,13 +66,15 @@ result<foreign_index> open_foreign_index(const std::string& path);
 /// counts of what was left out.
 ///
 /// Each shard is the row of the listing whose name is that of the index, or ends in it behind a
-/// '/'. Its size must be that of the row. Of shards without members, as in an index of wids, no
-/// more is compared, and they are read by index_shards().
+/// '/'. A name that no row has may lack ".tar": "s0.idx" is of "s0.tar". Of a URL and of an
+/// absolute path it is the row with the longest end in common, in whole parts between slashes. The
+/// size must be that of the row. Of shards without members, as in an index of wids, no more is
+/// compared, and they are read by index_shards().
 ///
-/// Errors: invalid_argument: an index of Energon, which has places alone; a field that comes again
-/// in a sample, without keep_first. not_found: no row is that shard. failed_precondition: another
-/// size: the index is stale; or more than one row. data_loss: members lie outside of the shard, or
-/// one in another.
+/// Errors, with the file and the shard: invalid_argument: an index of Energon, which has places
+/// alone; a field that comes again in a sample, without keep_first. not_found: no row is that
+/// shard. failed_precondition: another size: the index is stale; or more than one row. data_loss:
+/// members lie outside of the shard, or one in another.
 ///
 /// Threads: pure. Cost: some 300 ns a member.
 result<shard_index> import_foreign_index(const std::string& bucket, const object_columns& listing,

@@ -23,8 +23,9 @@ namespace dataflux::inline DATAFLUX_ABI {
 struct index_shards_request {
   std::string bucket{};
   /// The shards in the order in which their samples are numbered: rows of a listing, in whose
-  /// generations they are read. A row without one is invalid_argument. A row "NAME.dfx" beside a
-  /// row "NAME" is no shard: it is the index that a writer has put beside it.
+  /// generations they are read. A row without one is invalid_argument. A row "NAME.dfx" is no
+  /// shard: it is the index that a writer has put beside "NAME". One without its shard is passed
+  /// over, and counted.
   object_columns shards{};
   /// The index, a file. It appears whole, and replaces what is there.
   std::string path{};
@@ -67,6 +68,8 @@ struct index_shards_summary {
   /// Shards that were not read by this call, since an earlier call, another process, a part
   /// or an index beside them knew them.
   std::uint64_t taken_over{0};
+  /// Rows "NAME.dfx" without their shard, which a killed writer has left.
+  std::uint64_t orphans{0};
   std::uint64_t bytes{0};       ///< of all shards
   std::uint64_t bytes_read{0};  ///< of them
   shard_counts counts{};

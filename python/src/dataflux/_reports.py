@@ -232,16 +232,18 @@ class IndexedShards(ShardCounts):
     checksummed: shards whose samples have checksums, which together agree with the service's.
     taken_over: shards that this call did not read, since an earlier call, another process, a part or an
         index beside them knew them.
+    orphans: objects NAME.dfx without their shard, which a killed writer has left. They are passed over.
     bytes: of all shards; bytes_read: of them.
     """
 
-    __slots__ = ("shards", "samples", "members", "checksummed", "taken_over", "bytes", "bytes_read",
-                 *SHARD_COUNTS)
+    __slots__ = ("shards", "samples", "members", "checksummed", "taken_over", "orphans", "bytes",
+                 "bytes_read", *SHARD_COUNTS)
     shards: int
     samples: int
     members: int
     checksummed: int
     taken_over: int
+    orphans: int
     bytes: int
     bytes_read: int
 

@@ -160,6 +160,52 @@ TEST_CASE("getter: damage is found where pieces cover the object", "[download]")
   }
 }
 
+TEST_CASE("getter: ranges that differ from their checksums are read once more", "[download]") {
+  get_fixture w({.slice = 30'000});
+  const auto whole = body_of(200'000, 1);
+  const get_request o = w.put("o", whole.size(), 1);
+  const std::uint64_t bad = GENERATE(1U, 2U, 1'000U);  // so many replies have a flipped bit
+  const std::uint64_t length = GENERATE(1'000U, 70'000U);
+  const std::size_t count = GENERATE(std::size_t{1}, std::size_t{5});
+  CAPTURE(bad, length, count);
+  std::vector<std::byte> memory(length);
+  std::vector<get_request> requests(count, o);
+  for (std::size_t i = 0; i < count; ++i) {
+    get_request& r = requests[i];
+    r.range = byte_range::span(10 + i * 1'500, length);
+    r.range_crc32c = dataflux::crc32c(std::span(whole).subspan(10 + i * 1'500, length));
+  }
+  requests[0].into = memory;
+  w.store.set_faults([&](store_verb, std::string_view, std::uint64_t nth) {
+    return nth <= bad ? std::optional(injected_fault{.corrupt = true, .corrupt_byte = 50})
+                      : std::nullopt;
+  });
+  getter items(w.context, {.bucket = "bucket"}, requests);
+  std::size_t failed = 0;
+  std::size_t seen = 0;
+  CHECK_FALSE(w.read_all(items, 8, [&](const got_item& item) {
+    const std::size_t i = seen++;
+    CHECK(item.index == i);
+    if (item.failure) {
+      ++failed;
+      CHECK(item.failure->code() == errc::data_loss);
+      CHECK(item.failure->object() == "o");
+      const std::string range = std::to_string(10 + i * 1'500) + "-" +
+                                std::to_string(9 + i * 1'500 + length);
+      CHECK(item.failure->message().find("bytes " + range + " do not have") == 0);
+      CHECK(item.failure->message().find("read twice") != std::string::npos);
+      return;
+    }
+    CHECK(item.verified);
+    CHECK(same(item.bytes, std::span(whole).subspan(10 + i * 1'500, length)));
+  }));
+  CHECK(seen == count);
+  if (bad == 1) CHECK(failed == 0);
+  if (bad == 1'000) CHECK(failed > 0);
+  if (bad == 1'000 && length > 30'000) CHECK(failed == count);
+  w.at_rest();
+}
+
 TEST_CASE("getter: a revoked group is read as if for the first time (mend 5)", "[download]") {
   get_fixture w({.memory_cap = 1'100'000, .slice = 30'000, .concurrency = {.max = 8}});
   std::vector<get_request> requests;

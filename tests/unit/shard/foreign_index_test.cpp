@@ -94,8 +94,8 @@ TEST_CASE("read_foreign_index: what AIStore, DALI and webshart have made", "[sha
     CHECK(index.shards[0].members[1].offset == 1536);
     CHECK(index.shards[0].members[1].size == 2);
     if (format != foreign_format::dali) CHECK(index.shards[0].size == 20480);
-    if (format == foreign_format::dali) index.shards[0].name = "s0.tar";
-    CHECK(index.shards[0].name == "s0.tar");
+    // wds2idx calls it so by default.
+    CHECK(index.shards[0].name == (format == foreign_format::dali ? "s0" : "s0.tar"));
     const auto made = import_foreign_index("bkt", rows, only(std::move(index)));
     REQUIRE(made);
     REQUIRE(made->shards() == 1);
@@ -226,6 +226,32 @@ TEST_CASE("import_foreign_index: an index that is stale, or of other shards", "[
   auto inside = of("a.b", 512, 1000);
   inside.shards[0].members.push_back({"a.c", 1024, 1});
   CHECK(imported(inside, {"s.tar"}, 4096) == errc::data_loss);
+}
+
+TEST_CASE("import_foreign_index: which row a shard of a list is", "[shard]") {
+  const auto imported = [](std::string name, std::vector<std::string> names) {
+    foreign_index index{.format = foreign_format::webshart, .file = "list.json"};
+    index.shards.push_back({.name = std::move(name), .size = 4096});
+    index.shards[0].members.push_back({"a.b", 512, 10});
+    object_columns rows;
+    for (const std::string& each : names) rows.append(each, 4096, 7, std::nullopt);
+    const auto made = import_foreign_index("bkt", rows, only(std::move(index)));
+    if (made) return std::string(made->shard(0)->object.name);
+    CHECK(made.error().message().find("'list.json': ") == 0);
+    CHECK_FALSE(made.error().object().empty());
+    return std::string(to_string(made.error().code()));
+  };
+  CHECK(imported("gs://bkt/x/s.tar", {"y/s.tar", "x/s.tar"}) == "x/s.tar");
+  CHECK(imported("gs://other/x/s.tar", {"y/s.tar", "copy/x/s.tar"}) == "copy/x/s.tar");
+  CHECK(imported("gs://bkt/x/s.tar", {"x/s.tar", "copy/x/s.tar"}) == "x/s.tar");
+  CHECK(imported("https://host/x/s.tar?sig=a/b.tar", {"x/s.tar", "y/s.tar"}) == "x/s.tar");
+  CHECK(imported("/data/x/s.tar", {"y/s.tar", "z/s.tar"}) == "failed_precondition");
+  CHECK(imported("/data/x/s.tar", {"y/s.tar"}) == "y/s.tar");
+  CHECK(imported("/data/x/s.tar", {"y/xs.tar"}) == "not_found");
+  CHECK(imported("gs://bkt/x/s", {"x/s.tar"}) == "x/s.tar");
+  CHECK(imported("s", {"x/s.tar", "x/s.bin"}) == "x/s.tar");
+  CHECK(imported("x/s.tar", {"y/s.tar"}) == "not_found");
+  CHECK(imported("", {"y/s.tar"}) == "not_found");
 }
 
 TEST_CASE("import_foreign_index: a stale index never gives bytes of another sample", "[shard]") {

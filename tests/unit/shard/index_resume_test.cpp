@@ -203,17 +203,34 @@ TEST_CASE("index_shards: an index beside a shard stands for it", "[shard]") {
       bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
     w.store.put("bkt", std::string(name) + ".dfx", dataflux::as_bytes(bytes));
   }
-  w.put("s/104.tar", shards_fixture::shard_of(4, 5, 701));    // its sidecar is stale
-  w.put("s/alone.dfx", shards_fixture::shard_of(7, 5, 700));  // beside nothing: a shard
+  w.put("s/104.tar", shards_fixture::shard_of(4, 5, 701));  // its sidecar is stale
   const auto done = w.make(w.request());
   INFO((done ? "" : done.error().to_string()));
   REQUIRE(done);
-  CHECK(done->shards == 7);
+  CHECK(done->shards == 6);
   CHECK(done->taken_over == 1);
-  CHECK(done->samples == 35);
+  CHECK(done->orphans == 0);
+  CHECK(done->samples == 30);
   CHECK(w.digest() != whole);
   CHECK(shard_index::open(w.at("index"))->shard(1)->object.name == "s/101.tar");
   CHECK(shard_index::open(w.at("index"))->shard(1)->object.generation != 0);
+}
+
+TEST_CASE("index_shards: an index without its shard is passed over and counted", "[shard]") {
+  resume_fixture w;
+  w.fill(3, 5, 700);
+  REQUIRE(w.make(w.request()));
+  const auto whole = w.digest();
+  w.store.put("bkt", "s/100.5.tar.dfx", dataflux::as_bytes("of a killed writer"));
+  w.store.put("bkt", "s/103.tar.dfx", dataflux::as_bytes(*w.with_rows(
+                                          w.part_of({"s/101.tar"}, 0), [](dataflux::object_row&) {})));
+  const auto done = w.make(w.request());
+  INFO((done ? "" : done.error().to_string()));
+  REQUIRE(done);
+  CHECK(done->shards == 3);
+  CHECK(done->orphans == 2);
+  CHECK(done->samples == 15);
+  CHECK(w.digest() == whole);
 }
 
 TEST_CASE("index_shards: a stop at the last read leaves the old index", "[shard]") {

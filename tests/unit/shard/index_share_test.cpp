@@ -161,7 +161,7 @@ TEST_CASE("cut_by_bytes: runs are equal by bytes, not by count", "[shard]") {
   CHECK(cut_by_bytes(object_columns{}, {}, 10).empty());
 }
 
-TEST_CASE("plan_shards: an index beside its shard is none", "[shard]") {
+TEST_CASE("plan_shards: an index is no shard, with its shard or without", "[shard]") {
   object_columns rows;
   for (const char* name :
        {"a.tar", "a.tar.dfx", "b.tar", "b.tar-x", "c.tar.dfx", "dfx", ".dfx", "b.tar.dfx"}) {
@@ -170,10 +170,14 @@ TEST_CASE("plan_shards: an index beside its shard is none", "[shard]") {
   const auto plan = plan_shards(rows);
   std::vector<std::string> names;
   for (const auto& each : plan) names.emplace_back(rows.name(each.row));
-  CHECK(names == std::vector<std::string>{"a.tar", "b.tar", "b.tar-x", "c.tar.dfx", "dfx", ".dfx"});
+  CHECK(names == std::vector<std::string>{"a.tar", "b.tar", "b.tar-x", "dfx", ".dfx"});
   CHECK(plan[0].sidecar == 1);
   CHECK(plan[1].sidecar == 7);
   CHECK(plan[2].sidecar == dataflux::detail::shard::planned_shard::none);
+  CHECK(dataflux::detail::shard::orphans_of(rows, plan) == 1);
+  // A shard that is listed twice has one index.
+  rows.append("a.tar", 1, 1, std::nullopt);
+  CHECK(dataflux::detail::shard::orphans_of(rows, plan_shards(rows)) == 1);
 }
 
 }  // namespace index_share_test

@@ -97,6 +97,7 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   void fail(get_unit& unit, const error& why);
   /// The piece is larger than the memory cap.
   void fail_for_cap(get_piece& p) const;
+  bool reads_again(get_unit& unit);
   void done(get_unit& unit);
   void ready(get_unit& unit);
   void drop(std::uint64_t number);

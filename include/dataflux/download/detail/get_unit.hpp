@@ -34,6 +34,7 @@ struct get_piece {
   shared_bytes memory{};
   std::uint32_t crc32c{0};
   bool verified{false};
+  bool differs{false};  ///< the bytes, from the request's range_crc32c
   std::optional<error> failure{};
 
   /// As if nothing of it had been read: of the object only the request's facts are known.
@@ -96,6 +97,7 @@ struct get_unit {
   bool dropped{false};    ///< revoked while it is read
   bool several{false};    ///< of several objects, to be composed
   bool composing{false};  ///< and not read yet
+  bool again{false};      ///< its bytes were not as the requests say, and are read once more
   time_point started{};
   std::optional<piece_sink> sink{};
   /// For reads that take long; others are waited for when they are dropped.

@@ -274,7 +274,7 @@ DATAFLUX_INLINE std::unique_ptr<get_unit> get_stream::fresh_unit() {
   unit->next_piece = 0;
   unit->is = get_unit::state::idle;
   unit->dropped = false;
-  unit->several = unit->composing = false;
+  unit->several = unit->composing = unit->again = false;
   return unit;
 }
 

@@ -283,7 +283,20 @@ DATAFLUX_INLINE void get_stream::fail(get_unit& unit, const error& why) {
   done(unit);
 }
 
+/// Whether ranges have other bytes than the requests say. As with whole objects these are read once
+/// more, since they may have changed on their way.
+DATAFLUX_INLINE bool get_stream::reads_again(get_unit& unit) {
+  const bool differs = std::any_of(unit.pieces.begin(), unit.pieces.end(),
+                                   [](const get_piece& p) { return p.differs; });
+  if (!differs || unit.several || std::exchange(unit.again, true)) return false;
+  unit.free_memory();
+  for (get_piece& p : unit.pieces) p.begin_anew();
+  start_unit(unit, window_->held_by(unit.number));
+  return true;
+}
+
 DATAFLUX_INLINE void get_stream::done(get_unit& unit) {
+  if (reads_again(unit)) return;
   unit.sink.reset();
   unit.stop.reset();
   unit.slices.reset();

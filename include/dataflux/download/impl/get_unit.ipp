@@ -22,7 +22,7 @@ DATAFLUX_INLINE void get_piece::begin_anew() {
   object_size = request.object_size;
   generation = request.generation;
   crc32c = 0;
-  verified = false;
+  verified = differs = false;
   failure.reset();
   resolve();
 }
@@ -80,8 +80,11 @@ DATAFLUX_INLINE void get_piece::check(const read_summary& s) {
   to = to.first(static_cast<std::size_t>(length));
   if (request.range_crc32c) {
     if (crc32c != *request.range_crc32c) {
+      differs = true;
       return fail(errc::data_loss,
-                  "the bytes received do not match the CRC32C that the request has of the range");
+                  "bytes " + std::to_string(offset) + "-" + std::to_string(offset + length - 1) +
+                      " do not have the CRC32C that the index has of them, and were read twice; "
+                      "`dataflux shards verify` tells which shards differ: index these again");
     }
     verified = true;
   }

@@ -19,8 +19,12 @@ struct planned_shard {
   std::size_t sidecar{none};  ///< the row of the index beside it
 };
 
-/// The shards of a listing, in its order. A row "NAME.dfx" beside a row "NAME" is none.
+/// The shards of a listing, in its order. A row "NAME.dfx" is none: it is an index, which belongs to
+/// the row "NAME" if there is one.
 std::vector<planned_shard> plan_shards(const object_columns& rows);
+
+/// Rows "NAME.dfx" without their shard: a writer that was killed leaves one.
+std::uint64_t orphans_of(const object_columns& rows, const std::vector<planned_shard>& plan);
 
 /// The first shard of each task: neighbours of 2 GiB together, or more where there would be over
 /// `most` tasks. A shard that is larger is a task alone.

@@ -88,6 +88,26 @@ inline std::string_view last_part(std::string_view name) noexcept {
   return slash == std::string_view::npos ? name : name.substr(slash + 1);
 }
 
+/// What a URL or an absolute path says of where a shard lies, without the machine's name. Empty for
+/// a name that is relative to something.
+inline std::string_view place_of_url(std::string_view name) noexcept {
+  const std::size_t scheme = name.find("://");
+  if (scheme == std::string_view::npos) return name.starts_with('/') ? name : std::string_view{};
+  const std::string_view path = name.substr(scheme + 2);
+  return name.starts_with("http") ? path.substr(0, path.find_first_of("?#")) : path;
+}
+
+/// How many parts, from the last one on, two names have in common.
+inline std::size_t common_parts(std::string_view a, std::string_view b) noexcept {
+  for (std::size_t count = 0;; ++count) {
+    if (last_part(a) != last_part(b) || last_part(a).empty()) return count;
+    const std::size_t part = last_part(a).size();
+    if (a.size() == part || b.size() == part) return count + 1;
+    a.remove_suffix(part + 1);
+    b.remove_suffix(part + 1);
+  }
+}
+
 /// Rows of a listing by the last part of their names.
 class listed_names {
  public:
@@ -99,34 +119,59 @@ class listed_names {
   result<std::size_t> find(const foreign_shard& shard) const;
 
  private:
+  struct match {
+    std::size_t row{0};
+    std::size_t rank{0};
+    std::size_t equals{0};  ///< rows of that rank
+  };
+  match best(std::string_view name) const;
+
   const object_columns& rows_;
   std::unordered_multimap<std::string_view, std::size_t> by_last_{};
 };
 
-DATAFLUX_INLINE result<std::size_t> listed_names::find(const foreign_shard& shard) const {
-  const auto named = [&shard](errc code, const std::string& why) {
-    error about{code, why};
-    return std::move(about.with_object(shard.name));
-  };
-  std::optional<std::size_t> found;
-  const auto [first, last] = by_last_.equal_range(last_part(shard.name));
+DATAFLUX_INLINE listed_names::match listed_names::best(std::string_view name) const {
+  const std::string_view place = place_of_url(name);
+  const std::string_view wanted = place.empty() ? name : place;
+  match found;
+  const auto [first, last] = by_last_.equal_range(last_part(wanted));
   for (auto at = first; at != last; ++at) {
-    const std::string_view name = rows_.name(at->second);
-    const bool same = name == shard.name || (name.ends_with(shard.name) &&
-                                             name[name.size() - shard.name.size() - 1] == '/');
-    if (!same) continue;
-    if (found) {
-      return named(errc::failed_precondition, "several shards of the listing have that name");
-    }
-    found = at->second;
+    const std::string_view row = rows_.name(at->second);
+    const bool whole_row =
+        wanted.ends_with(row) &&
+        (wanted.size() == row.size() || wanted[wanted.size() - row.size() - 1] == '/');
+    const bool whole_name = row.ends_with(wanted) && (row.size() == wanted.size() ||
+                                                      row[row.size() - wanted.size() - 1] == '/');
+    // Of a URL a row that is all of its end goes before one in which more stands.
+    const std::size_t rank = place.empty() ? static_cast<std::size_t>(whole_name)
+                                           : 2 * common_parts(row, place) + (whole_row ? 1 : 0);
+    if (rank == 0 || rank < found.rank) continue;
+    found = {at->second, rank, rank == found.rank ? found.equals + 1 : 1};
   }
-  if (!found) return named(errc::not_found, "no shard of the listing has that name");
-  if (shard.size && *shard.size != rows_[*found].size) {
-    return named(errc::failed_precondition,
+  return found;
+}
+
+DATAFLUX_INLINE result<std::size_t> listed_names::find(const foreign_shard& shard) const {
+  match found = best(shard.name);
+  if (found.equals == 0) found = best(shard.name + ".tar");
+  if (found.equals == 0) {
+    return error{errc::not_found, "no shard of the listing has that name"};
+  }
+  if (found.equals > 1) {
+    return error{errc::failed_precondition, "several shards of the listing have that name"};
+  }
+  if (shard.size && *shard.size != rows_[found.row].size) {
+    return error{errc::failed_precondition,
                  "the shard has another size than the index says, which is stale; index the shard "
-                 "itself");
+                 "itself"};
   }
-  return *found;
+  return found.row;
+}
+
+/// With the file and the shard.
+inline error of_foreign(const foreign_index& index, std::string_view shard, error why) {
+  if (!index.file.empty()) why.with_message("'" + index.file + "': " + why.message());
+  return std::move(why.with_object(shard));
 }
 
 }  // namespace detail::shard
@@ -144,13 +189,15 @@ DATAFLUX_INLINE result<shard_index> import_foreign_index(const std::string& buck
   const auto bytes = std::make_shared<std::string>();
   for (const foreign_index& index : from) {
     if (index.format == foreign_format::energon) {
-      return error{errc::invalid_argument,
-                   "Energon's .tar.idx does not say where members lie; import its index.sqlite, or "
-                   "index the shards themselves"};
+      return detail::shard::of_foreign(
+          index, index.shards.empty() ? "" : index.shards.front().name,
+          {errc::invalid_argument,
+           "Energon's .tar.idx does not say where members lie; import its index.sqlite, or index "
+           "the shards themselves"});
     }
     for (const foreign_shard& shard : index.shards) {
       const auto row = names.find(shard);
-      if (!row) return row.error();
+      if (!row) return detail::shard::of_foreign(index, shard.name, row.error());
       if (index.format == foreign_format::wids) continue;
       detail::shard::foreign_layout layout{grouping, listing[*row].size};
       result<void> good;
@@ -159,8 +206,8 @@ DATAFLUX_INLINE result<shard_index> import_foreign_index(const std::string& buck
       }
       if (good) good = encoder.add(listing[*row], layout.take(), *bytes);
       if (good) continue;
-      error why = good.error();
-      return std::move(why.with_bucket(bucket).with_object(listing[*row].name));
+      error why = detail::shard::of_foreign(index, listing[*row].name, good.error());
+      return std::move(why.with_bucket(bucket));
     }
   }
   if (auto good = encoder.end(*bytes); !good) return std::move(good).error();

@@ -225,7 +225,10 @@ DATAFLUX_INLINE result<foreign_index> open_foreign_index(const std::string& path
   const auto bytes = detail::map_file(path, "index of shards", owner);
   if (!bytes) return bytes.error();
   auto index = read_foreign_index(path, *bytes);
-  if (index) return index;
+  if (index) {
+    index->file = path;
+    return index;
+  }
   error why = std::move(index).error();
   return std::move(why.with_message("'" + path + "': " + why.message()));
 }

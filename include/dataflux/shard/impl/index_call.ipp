@@ -134,7 +134,9 @@ DATAFLUX_INLINE result<void> index_call::prepare() {
 }
 
 DATAFLUX_INLINE void index_call::plan() {
-  for (const planned_shard& each : plan_shards(rows_)) {
+  const std::vector<planned_shard> shards = plan_shards(rows_);
+  outcome_.made.orphans = orphans_of(rows_, shards);
+  for (const planned_shard& each : shards) {
     plan_.push_back({.row = each.row});
     if (each.sidecar == planned_shard::none) continue;
     const object_row part = rows_[each.sidecar];

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
@@ -18,30 +19,29 @@ inline std::string_view shard_of_sidecar(std::string_view name) noexcept {
 }
 
 DATAFLUX_INLINE std::vector<planned_shard> plan_shards(const object_columns& rows) {
-  // By the shard's name: the row of its index, and whether there is such a shard.
-  struct beside {
-    std::size_t row{0};
-    bool has_shard{false};
-  };
-  std::unordered_map<std::string_view, beside> sidecars;
+  // By the shard's name: the row of its index.
+  std::unordered_map<std::string_view, std::size_t> sidecars;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string_view of = shard_of_sidecar(rows.name(i));
-    if (!of.empty()) sidecars.emplace(of, beside{i});
-  }
-  for (std::size_t i = 0; !sidecars.empty() && i < rows.size(); ++i) {
-    if (const auto at = sidecars.find(rows.name(i)); at != sidecars.end()) {
-      at->second.has_shard = true;
-    }
+    if (!of.empty()) sidecars.emplace(of, i);
   }
   std::vector<planned_shard> plan;
   plan.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto own = sidecars.find(shard_of_sidecar(rows.name(i)));
-    if (own != sidecars.end() && own->second.has_shard) continue;
+    if (!shard_of_sidecar(rows.name(i)).empty()) continue;
     const auto at = sidecars.find(rows.name(i));
-    plan.push_back({i, at == sidecars.end() ? planned_shard::none : at->second.row});
+    plan.push_back({i, at == sidecars.end() ? planned_shard::none : at->second});
   }
   return plan;
+}
+
+DATAFLUX_INLINE std::uint64_t orphans_of(const object_columns& rows,
+                                         const std::vector<planned_shard>& plan) {
+  std::unordered_set<std::size_t> beside;
+  for (const planned_shard& each : plan) {
+    if (each.sidecar != planned_shard::none) beside.insert(each.sidecar);
+  }
+  return rows.size() - plan.size() - beside.size();
 }
 
 DATAFLUX_INLINE std::vector<std::size_t> cut_by_bytes(const object_columns& rows,
