@@ -141,9 +141,11 @@ void declare_shards(CLI::App& app, command_line& to) {
   index->add_flag("--keep-case", with.keep_case, "Fields as they are written; else lower case");
   index->add_flag("--strip-dot-slash", with.strip_dot_slash, "\"./\" is no part of a key");
   show->add_flag("-l", with.details, "Each sample: number, shard@offset, size, field:size ...");
-  get->add_option("KEY", with.key, "Key of the sample")->required();
+  get->add_option("KEY", with.key, "Key of the sample");
   get->add_option("FIELD", with.field, "Without it, the fields and their sizes are shown");
-  get->add_option("--sample", with.sample, "Its number, where several samples have the key");
+  get->add_option("--sample", with.sample,
+                  "Its number, where several samples have the key. Without KEY: shows the sample\n"
+                  "of that number, its key first");
   index->callback([&with] { with.action = cli::shards_action::index; });
   get->callback([&with] { with.action = cli::shards_action::get; });
   verify->callback([&with] { with.action = cli::shards_action::verify; });

@@ -134,7 +134,7 @@ struct shards_options {
   bool details{false};
   std::string key{};
   std::string field{};
-  /// A number, where several samples have the key.
+  /// A number, where several samples have the key, or without one.
   std::string sample{};
 };
 exit_status run_shards(const session& with, const shards_options& options);

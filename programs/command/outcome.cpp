@@ -44,7 +44,8 @@ std::string_view advice(const error& e, std::uint64_t written) noexcept {
     case errc::failed_precondition:
       return e.http_status() == 412 ? "it was changed meanwhile; run the command again" : "";
     case errc::data_loss:
-      if (e.bucket().empty()) return {};
+      // Of a shard the reason says it itself: the same bytes are there the next time.
+      if (e.bucket().empty() || e.message().find("; ") != std::string_view::npos) return {};
       return written == 0 ? "nothing was kept; run the command again" : "run the command again";
     case errc::unavailable:
       if (e.http_status() != 0) return "try again later";

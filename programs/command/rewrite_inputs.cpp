@@ -16,6 +16,7 @@
 
 #include "local_path.hpp"
 #include "location.hpp"
+#include "shards_verbs.hpp"
 
 namespace cli {
 
@@ -107,6 +108,17 @@ class passing_file {
   std::string folder_{};
 };
 
+/// What was left out when they were indexed.
+result<void> add_counts(const dataflux::shard_index& index, dataflux::left_out_counts& to) {
+  for (std::uint64_t i = 0; i < index.shards(); ++i) {
+    const auto shard = index.shard(i);
+    if (!shard) return shard.error();
+    to.shards += shard->counts;
+    to.groups += shard->groups;
+  }
+  return {};
+}
+
 result<dataflux::sample_table> index_of(const session& with, const std::vector<byte_place>& shards,
                                         const dataflux::rewrite_rules& rules) {
   dataflux::object_columns rows;
@@ -127,9 +139,10 @@ result<dataflux::sample_table> index_of(const session& with, const std::vector<b
                                                             .grouping = rules.grouping,
                                                             .skip_from = UINT64_MAX,
                                                             .limits = {.stop = with.stop}});
-  if (!made) return made.error();
+  if (!made) return tar_shards::of_data(made.error());
   rules.left_out->shards += made->counts;
   rules.left_out->groups += made->groups;
+  if (rules.left_out->first.empty()) rules.left_out->first = made->first_left_out;
   auto index = dataflux::shard_index::open(file.path());
   if (!index) return std::move(index).error();
   return dataflux::sample_table(with.transfers, *std::move(index));
@@ -154,6 +167,9 @@ dataflux::result<dataflux::sample_table> table_of(const session& with,
   if (names.size() == 1 && names.front().ends_with(".dfx")) {
     auto index = dataflux::shard_index::open(names.front());
     if (!index) return std::move(index).error();
+    if (auto good = rewriting::add_counts(*index, *rules.left_out); !good) {
+      return std::move(good).error();
+    }
     return dataflux::sample_table(with.transfers, *std::move(index));
   }
   const auto shards = shards_named(with, names);
@@ -163,7 +179,9 @@ dataflux::result<dataflux::sample_table> table_of(const session& with,
   if (in_bucket > 0) return rewriting::index_of(with, *shards, rules);
   std::vector<std::string> paths;
   for (const auto& each : *shards) paths.push_back(each.name);
-  return dataflux::sample_table::of_files(with.transfers, paths, rules);
+  auto table = dataflux::sample_table::of_files(with.transfers, paths, rules);
+  if (!table) return tar_shards::of_data(table.error());
+  return table;
 }
 
 }  // namespace cli

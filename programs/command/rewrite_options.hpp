@@ -23,7 +23,7 @@ struct rewrite_options {
   bool end_at_damage{false};
   bool keep_first{false};
   bool strip_dot_slash{false};
-  /// Members that are in no sample are no failure.
+  /// What is left out is no failure.
   bool leave_out{false};
   std::vector<std::string> fields{};
   /// "first:end:step"

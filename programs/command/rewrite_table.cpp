@@ -15,7 +15,8 @@ void declare_output(CLI::App& app, rewrite_options& with) {
                  "Most bytes of a shard; else there is no such limit. One sample may be larger");
   app.add_option("--first", with.first, "The first number (0)");
   app.add_flag("--leave-out", with.leave_out,
-               "Members with data that are in no sample are no failure");
+               "What is left out is no failure: members in no sample, what is behind damage,\n"
+               "files of map that are no field");
 }
 
 void declare_choice(CLI::App& app, rewrite_options& with) {

@@ -97,10 +97,11 @@ result<bool> run(const std::string& command, const std::string& folder, const st
 class commanded {
  public:
   commanded(dataflux::sample_source from, std::string command, outcome& report,
-            std::stop_token stop)
+            files_left_out& left_out, std::stop_token stop)
       : from_(std::move(from)),
         command_(std::move(command)),
         report_(report),
+        left_out_(left_out),
         stop_(std::move(stop)) {}
 
   result<sample_view*> next() {
@@ -110,8 +111,9 @@ class commanded {
       if (!got || *got == nullptr) return got;
       const auto good = change(**got);
       if (!good) return good.error();
-      if (*good) return *got;
-      report_.failed(error(errc::aborted, "the command failed for the sample '" +
+      if (*good && !fields_.empty()) return *got;
+      report_.failed(error(errc::aborted, (*good ? "the command left no field for the sample '"
+                                                 : "the command failed for the sample '") +
                                               shown_name((*got)->key) + "', which is left out"));
     }
   }
@@ -126,20 +128,23 @@ class commanded {
     }
     auto ran = run(command_, folder.path(), std::string(sample.key));
     if (!ran || !*ran) return ran;
-    if (auto good = gather(folder.path()); !good) return std::move(good).error();
+    if (auto good = gather(folder.path(), sample.key); !good) return std::move(good).error();
     sample.fields.clear();
     for (const auto& [name, data] : fields_) {
       sample.fields.push_back({name, dataflux::as_bytes(data)});
     }
     return true;
   }
-  result<void> gather(const std::string& folder) {
+  result<void> gather(const std::string& folder, std::string_view key) {
     fields_.clear();
     std::error_code failure;
     for (std::filesystem::directory_iterator each(folder, failure), end; !failure && each != end;
          each.increment(failure)) {
       const std::string name = each->path().filename().native();
-      if (!name.starts_with(file_front) || !each->is_regular_file()) continue;
+      if (!name.starts_with(file_front) || !each->is_regular_file()) {
+        leave_out(name, key);
+        continue;
+      }
       auto data = read_file(each->path().native());
       if (!data) return std::move(data).error();
       fields_.emplace(name.substr(file_front.size()), *std::move(data));
@@ -148,9 +153,15 @@ class commanded {
     return {};
   }
 
+  void leave_out(const std::string& name, std::string_view key) {
+    if (++left_out_.count > 1) return;
+    left_out_.first = "'" + shown_name(name) + "' of the sample '" + shown_name(key) + "'";
+  }
+
   dataflux::sample_source from_;
   const std::string command_;
   outcome& report_;
+  files_left_out& left_out_;
   const std::stop_token stop_;
   std::map<std::string, std::string> fields_{};
 };
@@ -160,9 +171,10 @@ class commanded {
 }  // namespace sample_commands
 
 dataflux::sample_source through_command(dataflux::sample_source from, std::string command,
-                                        outcome& report, std::stop_token stop) {
+                                        outcome& report, files_left_out& left_out,
+                                        std::stop_token stop) {
   auto all = std::make_unique<sample_commands::commanded>(std::move(from), std::move(command),
-                                                          report, std::move(stop));
+                                                          report, left_out, std::move(stop));
   return [all = std::move(all)] { return all->next(); };
 }
 

@@ -6,11 +6,13 @@
 
 #include <terminal/listing_progress.hpp>
 
+#include <charconv>
 #include <cinttypes>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -31,27 +33,12 @@ using dataflux::shard_index;
 
 namespace {
 
-void print_counts(const dataflux::shard_counts& of, const dataflux::grouping_counts& groups) {
-  print_count("archives behind the first one of a shard, read too", of.concatenated);
-  print_count("shards with other bytes behind their end", of.trailing);
-  print_count("damaged shards, read to the damage", of.damaged);
-  print_count("shards without the two blocks of zeros at their end", of.missing_ends);
-  print_count("bytes not read behind an end or damage", of.bytes_behind);
-  print_count("hard links left out", of.hard_links);
-  print_count("symbolic links left out", of.symlinks);
-  print_count("directories left out", of.directories);
-  print_count("devices left out", of.devices);
-  print_count("members of other types left out", of.other);
-  print_count("members with hidden names left out", groups.hidden);
-  print_count("members without a field left out", groups.no_field);
-  print_count("members whose field came twice left out", groups.repeated);
-}
-
 void print_summary(const dataflux::index_shards_summary& of) {
   std::printf("%" PRIu64 " shards, %" PRIu64 " samples, %" PRIu64 " members, %" PRIu64
               " bytes, %" PRIu64 " of them read\n",
               of.shards, of.samples, of.members, of.bytes, of.bytes_read);
   print_count("shards not read again", of.taken_over);
+  print_count("indexes NAME.dfx without their shard passed over", of.orphans);
   print_count("shards whose samples have checksums", of.checksummed);
   print_count("shards with large members that were not read: no checksums",
               of.shards - of.checksummed);
@@ -73,7 +60,10 @@ result<dataflux::object_columns> shards_of(const session& with, const shards_opt
     return dataflux::fast_list(with.store, shown);
   }();
   if (!listed) return std::move(listed).error();
-  if (listed->objects.empty()) {
+  const auto& found = listed->objects;
+  bool any = false;
+  for (std::size_t i = 0; i < found.size() && !any; ++i) any = !found.name(i).ends_with(".dfx");
+  if (!any) {
     return error(errc::not_found, options.glob.empty()
                                       ? "no object below it ends with .tar; --glob takes others"
                                       : "nothing there has a name like " + options.glob)
@@ -124,7 +114,7 @@ result<void> make_index(const session& with, const shards_options& options) {
     request.board_prefix = folder_prefix(board->name);
   }
   const auto made = dataflux::index_shards(with.transfers, std::move(request));
-  if (!made) return made.error();
+  if (!made) return made.error().object().empty() ? made.error() : of_data(made.error());
   if (to_object) {
     if (auto sent = send_index(with, *path, options.index); !sent) return sent;
   }
@@ -153,13 +143,28 @@ result<void> show(const session& with, const shards_options& options) {
   print_counts(sum.counts, sum.groups);
   std::printf("  %-20s %s\n", "indexed", dataflux::to_string(facts.taken).c_str());
   for (const auto& [name, value] : facts.options) {
-    std::printf("  %-20s %s\n", name.c_str(), value.c_str());
+    const bool none = name == "skip_from" && value == std::to_string(UINT64_MAX);
+    std::printf("  %-20s %s\n", name.c_str(), none ? "none" : value.c_str());
   }
   return {};
 }
 
+/// Of --sample alone.
+result<std::uint64_t> number_alone(const shard_index& of, const std::string& text) {
+  if (text.empty()) return error(errc::invalid_argument, "get: give a KEY, or --sample");
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec == std::errc{} && read.ptr == text.data() + text.size() && number < of.samples()) {
+    return number;
+  }
+  return error(errc::invalid_argument, "--sample " + text + ": the index has " +
+                                           std::to_string(of.samples()) +
+                                           " samples, whose numbers begin with 0");
+}
+
 /// The sample of that key; where there are several, the one of options.sample.
 result<std::uint64_t> number_of(const shard_index& of, const shards_options& options) {
+  if (options.key.empty()) return number_alone(of, options.sample);
   const auto found = of.find(options.key);
   if (!found) return found.error();
   if (found->empty()) return error(errc::not_found, "no sample has the key '" + options.key + "'");
@@ -194,7 +199,8 @@ result<void> get(const session& with, const shards_options& options) {
   if ((*item)->failure) return *(*item)->failure;
   const auto parts = dataflux::split_sample(*of, *number, (*item)->bytes);
   if (!parts) return parts.error();
-  if (parts->key != options.key) {
+  if (options.key.empty()) std::printf("%s\n", shown_name(parts->key).c_str());
+  if (!options.key.empty() && parts->key != options.key) {
     return error(errc::not_found, "no sample has the key '" + options.key + "'");
   }
   std::string fields;
@@ -232,7 +238,7 @@ exit_status run_shards(const session& with, const shards_options& options) {
     }
   };
   const auto done = act();
-  if (!done) report.failed(done.error());
+  if (!done) report.failed(tar_shards::with_options_named(done.error()));
   if (done && std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
   return report.status();
 }

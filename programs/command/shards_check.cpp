@@ -87,6 +87,46 @@ void print_count(const char* what, std::uint64_t count) {
   if (count > 0) std::printf("  %" PRIu64 " %s\n", count, what);
 }
 
+void print_counts(const dataflux::shard_counts& of, const dataflux::grouping_counts& groups) {
+  print_count("archives behind the first one of a shard, read too", of.concatenated);
+  print_count("shards with other bytes behind their end", of.trailing);
+  print_count("damaged shards, read to the damage", of.damaged);
+  print_count("shards without the two blocks of zeros at their end", of.missing_ends);
+  print_count("bytes not read behind an end or damage", of.bytes_behind);
+  print_count("hard links left out", of.hard_links);
+  print_count("symbolic links left out", of.symlinks);
+  print_count("directories left out", of.directories);
+  print_count("devices left out", of.devices);
+  print_count("members of other types left out", of.other);
+  print_count("members with hidden names left out", groups.hidden);
+  print_count("members without a field left out", groups.no_field);
+  print_count("members whose field came twice left out", groups.repeated);
+}
+
+error of_data(error why) {
+  if (why.code() == errc::invalid_argument) why.with_code(errc::failed_precondition);
+  return why;
+}
+
+error with_options_named(error why) {
+  constexpr std::pair<std::string_view, std::string_view> names[]{
+      {"the rule damaged = end", "--end-at-damage"},
+      {"the rule concatenated = read", "--read-concatenated"},
+      {"the rule trailing = ignore", "--ignore-trailing"},
+      {"repeated_rule::keep_first", "--keep-first"},
+      {"by count (samples), bytes, or both", "by --count, --bytes, or both"},
+      {" (most_bytes); allow more, or read its fields by ranges with an index", ""},
+      {"allow all pairs, or index shards whose keys are unique", "a key may come once on a side"},
+  };
+  std::string text(why.message());
+  for (const auto& [rule, option] : names) {
+    const std::size_t at = text.find(rule);
+    if (at != std::string::npos) text.replace(at, rule.size(), option);
+  }
+  if (text != why.message()) why.with_message(std::move(text));
+  return why;
+}
+
 result<void> print_samples(std::string_view scheme, const shard_index& of) {
   const std::string& bucket = of.description().bucket;
   std::optional<dataflux::indexed_shard> shard;

@@ -149,7 +149,7 @@ class joined {
 };
 
 result<sample_source> joined_source(const session& with, const rewrite_options& options,
-                                    const dataflux::rewrite_rules& rules) {
+                                    const dataflux::rewrite_rules& rules, outcome& report) {
   const auto left = table_of(with, {options.inputs.at(0)}, rules);
   if (!left) return left.error();
   const auto right = table_of(with, {options.inputs.at(1)}, rules);
@@ -159,14 +159,26 @@ result<sample_source> joined_source(const session& with, const rewrite_options& 
   if (!rows) return std::move(rows).error();
   std::printf("%" PRIu64 " samples of the first without a partner, %" PRIu64 " of the second\n",
               rows->left_alone, rows->right_alone);
+  if (rows->left_alone == left->samples()) report.note("no key of the first is in the second");
   auto all = std::make_unique<joined>(with, *left, *right, *std::move(rows), options.right_prefix);
   return sample_source([all = std::move(all)] { return all->next(); });
 }
 
+/// All that is not in the shards that are written.
+struct lost {
+  dataflux::left_out_counts members{};
+  files_left_out files{};
+};
+
 result<sample_source> source_of(const session& with, const rewrite_options& options,
-                                const dataflux::rewrite_rules& rules, outcome& report) {
+                                const dataflux::rewrite_rules& rules, lost& without,
+                                outcome& report) {
   switch (options.verb) {
     case rewrite_verb::create: {
+      if (options.inputs.empty() && options.lists.empty() && options.manifests.empty()) {
+        return error(errc::invalid_argument,
+                     "create: give folders, gs://bucket/folder, --list or --manifest");
+      }
       auto members = members_named(with, options);
       if (!members) return std::move(members).error();
       // A list is in its own order.
@@ -177,7 +189,7 @@ result<sample_source> source_of(const session& with, const rewrite_options& opti
     case rewrite_verb::sort:
       return sorted(with, options, rules);
     case rewrite_verb::join:
-      return joined_source(with, options, rules);
+      return joined_source(with, options, rules, report);
     default:
       break;
   }
@@ -185,11 +197,15 @@ result<sample_source> source_of(const session& with, const rewrite_options& opti
   if (!shards) return std::move(shards).error();
   auto source = read_shards(with.transfers, *std::move(shards), rules);
   if (options.verb != rewrite_verb::map) return source;
-  return through_command(std::move(source), options.shell_command, report, with.stop);
+  return through_command(std::move(source), options.shell_command, report, without.files,
+                         with.stop);
 }
 
 /// "first:end:step", each of which may be missing.
 result<void> slice_of(const std::string& text, dataflux::sample_choice& to) {
+  const error wrong{errc::invalid_argument,
+                    "--slice " + text + ": write FIRST:END or FIRST:END:STEP"};
+  if (!text.empty() && text.find(':') == std::string::npos) return wrong;
   std::uint64_t* const parts[] = {&to.first, &to.end, &to.step};
   std::string_view rest = text;
   for (std::size_t i = 0; i < 3 && !rest.empty(); ++i) {
@@ -197,11 +213,7 @@ result<void> slice_of(const std::string& text, dataflux::sample_choice& to) {
     rest.remove_prefix(std::min(part.size() + 1, rest.size()));
     if (part.empty()) continue;
     const auto read = std::from_chars(part.data(), part.data() + part.size(), *parts[i]);
-    if (read.ec != std::errc{} || read.ptr != part.data() + part.size()) {
-      return error(errc::invalid_argument, "--slice " + text +
-                                               ": write FIRST:END or "
-                                               "FIRST:END:STEP");
-    }
+    if (read.ec != std::errc{} || read.ptr != part.data() + part.size()) return wrong;
   }
   if (!rest.empty()) return error(errc::invalid_argument, "--slice " + text + ": too many parts");
   if (to.end == 0 && text.find(":0") != std::string::npos) {
@@ -264,40 +276,67 @@ void print(const rewrite_options& options, const dataflux::shard_writer_summary&
               made.samples, made.bytes);
 }
 
-/// Members with data that are in no sample are lost, which is a failure unless it is wished.
-void tell_left_out(const rewrite_options& options, const dataflux::left_out_counts& left_out,
-                   outcome& report) {
-  const std::uint64_t members = left_out.members();
-  if (members == 0) return;
-  const std::string text = std::to_string(members) +
-                           " members are in no sample, and were left out: links, hidden names, "
-                           "names without a field";
+/// What is lost is a failure, unless it is wished.
+void tell_lost(const rewrite_options& options, const std::string& text, outcome& report) {
   if (options.leave_out) return report.note(text);
   report.failed(error(errc::failed_precondition, text + "; --leave-out permits it"));
 }
 
+void tell_all_lost(const rewrite_options& options, const lost& without, outcome& report) {
+  const dataflux::left_out_counts& of = without.members;
+  if (of.members() > 0) {
+    std::string text = std::to_string(of.members()) +
+                       " members are in no sample, and were left out: links, hidden names, names "
+                       "without a field";
+    if (!of.first.empty()) text += "; the first is " + shown_name(of.first);
+    tell_lost(options, text, report);
+  }
+  if (of.shards.damaged > 0) {
+    tell_lost(options,
+              std::to_string(of.shards.damaged) +
+                  " damaged shards were read to the damage; behind it are " +
+                  std::to_string(of.shards.bytes_behind) + " bytes, whose samples are lost",
+              report);
+  }
+  if (without.files.count == 0) return;
+  tell_lost(options,
+            std::to_string(without.files.count) +
+                " files that the command left are no fields, since they are not called "
+                "sample.FIELD; the first is " +
+                without.files.first,
+            report);
+}
+
+/// Writes all samples. Errors of shards and samples are none of the command line.
+result<dataflux::shard_writer_summary> written(sample_source& from, dataflux::shard_output& to) {
+  for (;;) {
+    const auto sample = from();
+    if (!sample) return tar_shards::of_data(sample.error());
+    if (*sample == nullptr) return to.finish();
+    if (auto good = to.write((*sample)->key, (*sample)->fields); !good) {
+      return tar_shards::of_data(std::move(good).error());
+    }
+  }
+}
+
 result<void> rewrite(const session& with, const rewrite_options& options, outcome& report) {
-  dataflux::left_out_counts left_out;
-  const auto rules = rules_of(with, options, left_out);
+  lost without;
+  const auto rules = rules_of(with, options, without.members);
   auto choice = choice_of(options);
   if (!choice) return std::move(choice).error();
   auto to = output_of(with, options);
   if (!to) return std::move(to).error();
-  auto source = source_of(with, options, rules, report);
+  auto source = source_of(with, options, rules, without, report);
   if (!source) return std::move(source).error();
   auto chosen = choose_samples(*std::move(source), *std::move(choice));
   if (!chosen) return std::move(chosen).error();
-  for (;;) {
-    const auto sample = (*chosen)();
-    if (!sample) return sample.error();
-    if (*sample == nullptr) break;
-    if (auto good = to->write((*sample)->key, (*sample)->fields); !good) return good;
-  }
-  const auto made = to->finish();
+  const auto made = written(*chosen, *to);
   if (!made) return made.error();
   report.done(0);
   print(options, *made);
-  tell_left_out(options, left_out, report);
+  tar_shards::print_counts(without.members.shards, without.members.groups);
+  if (made->samples == 0) report.note("no sample was chosen, so there is no shard");
+  tell_all_lost(options, without, report);
   return {};
 }
 
@@ -308,7 +347,7 @@ result<void> rewrite(const session& with, const rewrite_options& options, outcom
 exit_status run_rewrite(const session& with, const rewrite_options& options) {
   outcome report(nullptr);
   auto done = rewriting::rewrite(with, options, report);
-  if (!done) report.failed(done.error());
+  if (!done) report.failed(tar_shards::with_options_named(done.error()));
   if (std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
   return report.status();
 }

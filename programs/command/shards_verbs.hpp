@@ -45,8 +45,14 @@ dataflux::result<dataflux::shard_index> open_index(const session& with, const st
 dataflux::result<void> send_index(const session& with, const std::string& path,
                                   const std::string& url);
 
+/// An error of what lies in a shard: the command line was right.
+dataflux::error of_data(dataflux::error why);
+/// With the names of the command's options in place of the library's rules.
+dataflux::error with_options_named(dataflux::error why);
+
 /// One line of what was counted, if it is not nothing.
 void print_count(const char* what, std::uint64_t count);
+void print_counts(const dataflux::shard_counts& of, const dataflux::grouping_counts& groups);
 /// A line for each sample: its number, shard@offset, size, and field:size of each field.
 dataflux::result<void> print_samples(std::string_view scheme, const dataflux::shard_index& of);
 

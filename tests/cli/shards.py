@@ -5,6 +5,7 @@
 """
 
 import io
+import json
 import sys
 import tarfile
 
@@ -82,7 +83,9 @@ class Shards(Case):
         self.assertEqual("3 shards, 5 samples as they were indexed, 3174400 bytes read",
                          self.lines("verify", "here.dfx")[0])
         self.assertIn("  1 shards whose samples have got checksums", self.lines("verify", "--fill", "here.dfx"))
-        self.assertIn("  3 shards whose samples have checksums", self.lines("show", "here.dfx"))
+        shown = self.lines("show", "here.dfx")
+        self.assertIn("  3 shards whose samples have checksums", shown)
+        self.assertIn("  skip_from            none", shown)
         self.service.put("t/b.tar", tar_of(self.FIRST))
         self.fails(1, "shards", "verify", "here.dfx", saying="1 of 3 shards are not what the index says")
         self.assertIn(f"changed {self.url('t/b.tar')}".encode(), self.run_it("shards", "verify", "here.dfx").stdout)
@@ -122,6 +125,43 @@ class Shards(Case):
         (self.folder / "c.json").write_text((self.folder / "b.json").read_text().replace("10240", "10241"))
         self.fails(1, "shards", "index", self.url("t"), "here.dfx", "--from", "c.json", saying="another size")
 
+    def test_an_index_without_its_shard(self):
+        self.service.put("t/0.tar.dfx", b"of a killed writer")
+        said = self.index()
+        self.assertTrue(said[0].startswith("2 shards, 4 samples"), said)
+        self.assertIn("  1 indexes NAME.dfx without their shard passed over", said)
+        self.assertTrue(self.index("--glob", "t/*.tar*")[0].startswith("2 shards"))
+        self.service.put("alone/0.tar.dfx", b"of a killed writer")
+        self.fails(3, "shards", "index", self.url("alone"), "x.dfx", saying="no object below it ends with .tar")
+
+    def test_a_list_of_urls_and_an_index_that_is_called_after_its_shard(self):
+        (self.folder / "list.json").write_text(
+            '{"shardlist": [{"url": "gs://elsewhere/x/t/a.tar", "filesize": 10240}, {"url": "/t/b.tar"}]}')
+        self.index("--from", "list.json")
+        (self.folder / "b.idx").write_text("v1.2 2\njpg 512 5 1.jpg\njpg 1536 4 2.jpg\n")
+        self.assertIn("  1 shards not read again", self.index("--from", "b.idx"))
+        (self.folder / "c.json").write_text('{"shardlist": [{"url": "gs://bucket/t/c.tar"}]}')
+        self.fails(3, "shards", "index", self.url("t"), "x.dfx", "--from", "c.json",
+                   saying=("c.json", "t/c.tar", "no shard of the listing has that name"))
+
+    def test_bytes_that_changed_on_their_way_are_read_again(self):
+        self.index()
+        flip = {"action": "flip_byte", "verb": "objects.media", "object": "t/a.tar", "offset": 600}
+        self.service.ask("POST", "/_emulator/faults", json.dumps({**flip, "count": 1}).encode())
+        self.assertEqual(b"picture", self.ok("shards", "get", "here.dfx", "dir/0", "jpg"))
+        self.service.ask("POST", "/_emulator/faults", json.dumps({**flip, "count": 0}).encode())
+        said = self.fails(7, "shards", "get", "here.dfx", "dir/0", "jpg",
+                          saying=(self.url("t/a.tar"), "bytes 512-2559", "twice", "dataflux shards verify"))
+        self.assertNotIn("run the command again", said[0])
+
+    def test_a_sample_by_number(self):
+        self.index()
+        self.assertEqual(["dir/0", "7          jpg", "1          cls"],
+                         self.lines("get", "here.dfx", "--sample", "0"))
+        self.fails(2, "shards", "get", "here.dfx", saying="KEY")
+        self.fails(2, "shards", "get", "here.dfx", "--sample", "4", saying="4 samples")
+        self.fails(2, "shards", "get", "here.dfx", "--sample", "x", saying="--sample x")
+
     def test_a_key_that_comes_again(self):
         self.index()
         self.fails(2, "shards", "get", "here.dfx", "1", "jpg", saying="2 samples have the key '1': 1, 2")
@@ -132,13 +172,15 @@ class Shards(Case):
         self.index()
         self.service.put("t/b.tar", tar_of(self.SECOND, damaged=True))
         self.fails(3, "shards", "get", "here.dfx", "2", "jpg", saying=self.url("t/b.tar"))
-        self.fails(7, "shards", "index", self.url("t"), "here.dfx", saying=self.url("t/b.tar"))
+        said = self.fails(7, "shards", "index", self.url("t"), "here.dfx",
+                          saying=(self.url("t/b.tar"), "--end-at-damage"))
+        self.assertNotIn("run the command again", said[0])
         self.assertIn("  2 shards whose samples have checksums", self.lines("show", "here.dfx"))
         self.assertIn("  1 damaged shards, read to the damage", self.index("--end-at-damage"))
 
     def test_rules_and_names(self):
         self.service.put("t/c.tar", tar_of([("3.jpg", b"a"), ("3.JPG", b"b")]))
-        self.fails(2, "shards", "index", self.url("t"), "here.dfx", saying="keep")
+        self.fails(1, "shards", "index", self.url("t"), "here.dfx", saying="--keep-first")
         self.assertIn("  1 members whose field came twice left out", self.index("--keep-first"))
         self.assertTrue(self.index("--keep-case")[0].startswith("3 shards, 5 samples, 8 members"))
         self.assertTrue(self.index("--glob", "t/[ab].tar")[0].startswith("2 shards"))

@@ -110,7 +110,10 @@ class Writing(Case):
         self.fails(2, "shards", "cat", "in", "-o", "x.tar", "--slice", "a:b")
         self.fails(2, "shards", "cat", "in", "-o", "x.tar", "--slice", ":0")
         self.fails(2, "shards", "cat", "in", "-o", "x.tar", "--fields", "=")
-        self.fails(2, "shards", "cat", "in", "-o", "x.tar", "--rekey", "same")
+        self.fails(2, "shards", "cat", "in", "-o", "x.tar", "--rekey", "same", saying="train/%08d")
+        self.fails(2, "shards", "cat", "in", "-o", "x.tar", "--slice", "5", saying="FIRST:END")
+        self.fails(2, "shards", "create", "-o", "x.tar", saying="--list")
+        self.fails(0, "shards", "cat", "in", "-o", "x.tar", "--slice", "70:80", saying="no sample was chosen")
         self.assertFalse((self.folder / "x.tar").exists())
 
     def test_shuffle_is_a_permutation_and_the_same_everywhere(self):
@@ -138,7 +141,7 @@ class Writing(Case):
         self.lines("sort", "0.tar", "-o", "key.tar", "--by", "key")
         self.assertEqual(tar_of(self.SAMPLES), self.here("key.tar"))
         self.fails(3, "shards", "sort", "in", "-o", "x.tar", "--by", "png", saying="no field 'png'")
-        self.fails(2, "shards", "sort", "in/a.tar", "in/a.tar", "-o", "x.tar", "--by", "key",
+        self.fails(1, "shards", "sort", "in/a.tar", "in/a.tar", "-o", "x.tar", "--by", "key",
                    saying="the key of the sample before it")
         self.assertFalse((self.folder / "x.tar").exists())
 
@@ -152,18 +155,32 @@ class Writing(Case):
         self.assertEqual(tar_of(right), self.here("left.tar"))
         self.lines("join", "in/a.tar", "in", "-o", "both.tar", "--right-prefix", "r.")
         self.assertEqual({"cls", "bin", "r.cls", "r.bin"}, set(samples_of(self.here("both.tar"))[0][1]))
-        self.fails(2, "shards", "join", "in", "in", "-o", "x.tar", saying="has that field twice")
+        self.fails(1, "shards", "join", "in", "in", "-o", "x.tar", saying="has that field twice")
+        self.write("none/a.tar", tar_of([("other", {"a": b""})]))
+        self.fails(0, "shards", "join", "in", "none", "-o", "x.tar", saying="no key of the first is in the second")
         self.write("two/a.tar", tar_of([("k1", {"a": b""}), ("k2", {"a": b""}), ("k1", {"a": b""})]))
-        self.fails(1, "shards", "join", "in", "two", "-o", "x.tar", saying="again")
+        said = self.fails(1, "shards", "join", "in", "two", "-o", "x.tar", saying="again")
+        self.assertNotIn("all pairs", said[0])
         self.assertEqual(2, self.run_it("shards", "join", "in", "-o", "x.tar").returncode)
 
     def test_map_by_a_command(self):
         self.lines("map", "in", "-o", "out.tar", "-c", "tr 0-9 a-j <sample.cls >sample.letter; rm sample.bin;"
-                                                       " echo -n $DATAFLUX_KEY >sample.name; echo x >other")
+                                                       " echo -n $DATAFLUX_KEY >sample.name")
         self.assertEqual(tar_of([(key, {"cls": f["cls"], "letter": bytes([49 + f["cls"][0]]), "name": key.encode()})
                                  for key, f in self.SAMPLES]), self.here())
         said = self.fails(5, "shards", "map", self.url("t"), "-o", "part.tar", "-c",
                           "test $DATAFLUX_KEY != k3", saying="the sample 'k3', which is left out")
+        self.assertEqual(1, len(said))
+        self.assertEqual(tar_of(self.SAMPLES[:3] + self.SAMPLES[4:]), self.here("part.tar"))
+
+    def test_what_a_command_leaves_that_is_no_sample(self):
+        said = self.fails(5, "shards", "map", "in", "-o", "more.tar", "-c", "test $DATAFLUX_KEY != k3 || echo x >other",
+                          saying=("1 files", "'other' of the sample 'k3'", "--leave-out"))
+        self.assertEqual(1, len(said))
+        self.assertEqual(tar_of(self.SAMPLES), self.here("more.tar"))
+        self.fails(0, "shards", "map", "in", "-o", "less.tar", "--leave-out", "-c", "mkdir d", saying="10 files")
+        said = self.fails(5, "shards", "map", "in", "-o", "part.tar", "-c",
+                          "test $DATAFLUX_KEY != k3 || rm sample.*", saying="no field for the sample 'k3', which is left out")
         self.assertEqual(1, len(said))
         self.assertEqual(tar_of(self.SAMPLES[:3] + self.SAMPLES[4:]), self.here("part.tar"))
 
@@ -183,7 +200,7 @@ class Writing(Case):
         self.fails(6, "shards", "create", "files", "-o", "x.tar", saying="files/link")
         (self.folder / "files/link").unlink()
         self.write("files/README", b"no field")
-        self.fails(5, "shards", "create", "files", "-o", "more.tar", saying="1 members are in no sample")
+        self.fails(5, "shards", "create", "files", "-o", "more.tar", saying=("1 members are in no sample", "README"))
         self.assertEqual(expected, self.here("more.tar"))
         done = self.run_it("shards", "create", "files", "-o", "less.tar", "--leave-out")
         self.assertEqual(0, done.returncode)
@@ -232,7 +249,41 @@ class Writing(Case):
         self.fails(3, "shards", "cat", "none.tar", "-o", "x.tar")
         self.fails(3, "shards", "cat", self.url("none"), "-o", "x.tar")
         self.assertFalse((self.folder / "x.tar").exists())
-        self.lines("cat", "bad", "-o", "some.tar", "--end-at-damage")
+        self.lines("index", self.url("bad"), "bad.dfx", "--end-at-damage")
+        for number, (verb, *more) in enumerate((["cat"], ["split"], ["shuffle"], ["sort", "--by", "key"],
+                                                ["map", "-c", "true"])):
+            sources = ["bad", self.url("bad")] + ["bad.dfx"] * (verb in ("shuffle", "sort"))
+            for kind, source in enumerate(sources):
+                name = f"some{number}{kind}.tar"
+                done = self.run_it("shards", verb, source, "-o", name, "--end-at-damage", *more)
+                self.assertEqual(5, done.returncode, done.stderr)
+                self.assertIn(b"  1 damaged shards, read to the damage\n", done.stdout)
+                self.assertIn(b"--leave-out", done.stderr)
+                self.fails(0, "shards", verb, source, "-o", "x" + name, "--end-at-damage", "--leave-out", *more,
+                           saying="1 damaged shards")
+
+    def test_what_is_permitted_is_counted(self):
+        whole = tar_of(self.SAMPLES[:6])
+        self.write("odd/a.tar", whole + bytes([7]) * 512)
+        self.write("odd/b.tar", tar_of(self.SAMPLES[6:8]) + tar_of(self.SAMPLES[8:]))
+        said = self.lines("cat", "odd", "-o", "o.tar", "--ignore-trailing", "--read-concatenated")
+        self.assertIn("  1 shards with other bytes behind their end", said)
+        self.assertIn("  1 archives behind the first one of a shard, read too", said)
+        self.fails(1, "shards", "cat", "odd/a.tar", "-o", "x.tar", saying="--ignore-trailing")
+        self.fails(1, "shards", "cat", "odd/b.tar", "-o", "x.tar", saying="--read-concatenated")
+
+    def test_the_first_member_in_no_sample_is_named(self):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w") as archive:
+            archive.addfile(tarfile.TarInfo("README"), io.BytesIO())
+        content = out.getvalue()[:512] + tar_of(self.SAMPLES)
+        self.write("more/a.tar", content)
+        self.service.put("more/a.tar", content)
+        for number, source in enumerate(("more", self.url("more"))):
+            for verb in ("cat", "shuffle"):
+                said = self.fails(5, "shards", verb, source, "-o", f"{verb}{number}.tar",
+                                  saying=("1 members are in no sample", "more/a.tar: README"))
+                self.assertEqual(1, len(said))
 
 
 if __name__ == "__main__":

@@ -74,6 +74,8 @@ struct index_shards_summary {
   std::uint64_t bytes_read{0};  ///< of them
   shard_counts counts{};
   grouping_counts groups{};
+  /// The first member in no sample, "shard: member", of the shards that were read.
+  std::string first_left_out{};
 };
 
 /// Makes the index of a data set of tar shards: where each sample and each member lies. Many shards

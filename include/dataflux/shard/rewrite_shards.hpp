@@ -55,9 +55,17 @@ struct byte_place {
 struct left_out_counts {
   shard_counts shards{};
   grouping_counts groups{};
+  std::string first{};  ///< of the members, "shard: member", if it is known
   /// Members with data that are in no sample.
   std::uint64_t members() const noexcept {
     return shards.left_out() - shards.directories + groups.left_out();
+  }
+  /// Adds what one shard has, or several have; `name` is in front of the member.
+  void add(const shard_counts& more, const grouping_counts& more_groups, std::string_view name,
+           std::string_view member) {
+    shards += more;
+    groups += more_groups;
+    if (first.empty() && !member.empty()) first = std::string(name).append(": ").append(member);
   }
 };
 

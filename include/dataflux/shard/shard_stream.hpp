@@ -96,6 +96,8 @@ class shard_stream {
   /// What was met so far.
   shard_counts counts() const noexcept;
   const grouping_counts& groups() const noexcept { return grouper_.counts(); }
+  /// The name of the first member that is in no sample, directories aside; else empty.
+  const std::string& first_left_out() const noexcept { return first_left_out_; }
 
  private:
   void advance();
@@ -122,6 +124,7 @@ class shard_stream {
   streamed_sample open_{};
   streamed_sample whole_{};
   bool ready_{false};  ///< whole_ is to be given
+  std::string first_left_out_{};
   std::optional<error> failure_{};
 };
 

@@ -251,7 +251,6 @@ TEST_CASE("import_foreign_index: which row a shard of a list is", "[shard]") {
   CHECK(imported("gs://bkt/x/s", {"x/s.tar"}) == "x/s.tar");
   CHECK(imported("s", {"x/s.tar", "x/s.bin"}) == "x/s.tar");
   CHECK(imported("x/s.tar", {"y/s.tar"}) == "not_found");
-  CHECK(imported("", {"y/s.tar"}) == "not_found");
 }
 
 TEST_CASE("import_foreign_index: a stale index never gives bytes of another sample", "[shard]") {

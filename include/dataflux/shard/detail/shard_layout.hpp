@@ -30,6 +30,8 @@ struct shard_layout {
   bool checksummed{false};
   shard_counts counts{};
   grouping_counts groups{};
+  /// The name of the first member in no sample, where the shard itself was read.
+  std::string first_left_out{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::shard

@@ -16,8 +16,9 @@ namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 /// Threads: a value.
 class shard_pattern {
  public:
-  /// Errors (invalid_argument): it is no such pattern.
-  static result<shard_pattern> parse(std::string_view pattern);
+  /// Errors (invalid_argument): it is no such pattern; `example` is one.
+  static result<shard_pattern> parse(std::string_view pattern,
+                                     std::string_view example = "train-%06d.tar");
   /// The name of one shard, which has the number 0.
   static shard_pattern one(std::string_view name);
 

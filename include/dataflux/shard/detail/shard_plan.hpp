@@ -19,8 +19,8 @@ struct planned_shard {
   std::size_t sidecar{none};  ///< the row of the index beside it
 };
 
-/// The shards of a listing, in its order. A row "NAME.dfx" is none: it is an index, which belongs to
-/// the row "NAME" if there is one.
+/// The shards of a listing, in its order. A row "NAME.dfx" is no shard but an index, which belongs
+/// to the row "NAME" if there is one.
 std::vector<planned_shard> plan_shards(const object_columns& rows);
 
 /// Rows "NAME.dfx" without their shard: a writer that was killed leaves one.

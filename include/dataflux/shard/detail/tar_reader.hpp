@@ -25,6 +25,11 @@ struct tar_member {
   std::uint64_t size{0};   ///< bytes of data; 0 for a type that has none, whatever its header says
 };
 
+/// Keeps the name of the first member that is in no sample. Directories have nothing to lose.
+inline void note_left_out(const tar_member& member, std::string& first) {
+  if (first.empty() && member.type != tar_type::directory) first = member.name;
+}
+
 enum class tar_event : std::uint8_t {
   more,      ///< the input is consumed; give what follows it, or closed()
   file,      ///< member() is a file, and its data come next

@@ -149,6 +149,9 @@ DATAFLUX_INLINE void index_call::sum_up(const object_row& row, const finished& s
   made.bytes += row.size;
   made.counts += layout.counts;
   made.groups += layout.groups;
+  if (made.first_left_out.empty() && !layout.first_left_out.empty()) {
+    made.first_left_out = std::string(row.name) + ": " + layout.first_left_out;
+  }
 }
 
 DATAFLUX_INLINE void index_call::wrote(const std::vector<finished>& batch,

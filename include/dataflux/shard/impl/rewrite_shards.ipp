@@ -60,8 +60,8 @@ class shard_sequence {
   }
   void close() {
     if (rules_.left_out != nullptr) {
-      rules_.left_out->shards += stream_->counts();
-      rules_.left_out->groups += stream_->groups();
+      rules_.left_out->add(stream_->counts(), stream_->groups(), shards_[next_ - 1].name,
+                           stream_->first_left_out());
     }
     stream_.reset();
     bytes_.reset();
@@ -116,7 +116,10 @@ class member_sequence {
         if (grouped->ended) return view();
         key_ = grouper_.key();
       }
-      if (!grouped->taken) continue;
+      if (!grouped->taken) {
+        if (first_left_out_.empty()) first_left_out_ = member.name;
+        continue;
+      }
       auto data = read(member);
       if (!data) return of_member(member, std::move(data).error());
       fields_.emplace_back(std::string(grouped->field), *std::move(data));
@@ -124,6 +127,7 @@ class member_sequence {
     if (!fields_.empty()) return view();
     if (rules_.left_out != nullptr && !std::exchange(told_, true)) {
       rules_.left_out->groups += grouper_.counts();
+      rules_.left_out->first = std::move(first_left_out_);
     }
     return nullptr;
   }
@@ -193,6 +197,7 @@ class member_sequence {
   std::string key_{};
   std::vector<std::pair<std::string, std::string>> fields_{};
   bool told_{false};
+  std::string first_left_out_{};
   sample_view view_{};
   // Objects of the first one's bucket go ahead, in the order of their members.
   std::optional<getter> ahead_{};

@@ -56,7 +56,7 @@ class choosing {
     }
     for (const std::string& each : choice_.keys) wanted_.emplace(each, false);
     if (choice_.rekey.empty()) return {};
-    auto pattern = shard_pattern::parse(choice_.rekey);
+    auto pattern = shard_pattern::parse(choice_.rekey, "train/%08d");
     if (!pattern) return std::move(pattern).error();
     rekey_ = *std::move(pattern);
     return {};
@@ -114,7 +114,11 @@ class choosing {
     }
     if (rekey_) {
       auto key = rekey_->name(given_++);
-      if (!key) return std::move(key).error();
+      if (!key) {
+        return error{errc::out_of_range, "the key of sample " + std::to_string(given_ - 1) +
+                                             " does not fit the digits of '" + choice_.rekey +
+                                             "'; give it more digits"};
+      }
       key_ = *std::move(key);
       sample.key = key_;
     }

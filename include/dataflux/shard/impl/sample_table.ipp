@@ -153,8 +153,7 @@ DATAFLUX_INLINE result<sample_table> sample_table::of_files(const transfer_conte
     const auto layout = detail::shard::layout_of(*bytes, rules);
     if (!layout) return detail::shard::of_place(place, layout.error());
     if (rules.left_out != nullptr) {
-      rules.left_out->shards += layout->counts;
-      rules.left_out->groups += layout->groups;
+      rules.left_out->add(layout->counts, layout->groups, path, layout->first_left_out);
     }
     // A path need not be UTF-8, as names of objects are.
     const std::string name = std::to_string(files->bytes.size() - 1);

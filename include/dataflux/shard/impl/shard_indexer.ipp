@@ -125,6 +125,7 @@ DATAFLUX_INLINE result<std::size_t> shard_indexer::take_header(bytes_view bytes)
     if (auto good = settle(); !good) return std::move(good).error();
   } else if (step->event == tar_event::left_out) {
     left_out_ = true;
+    note_left_out(reader_.member(), layout_.first_left_out);
     if (auto good = settle(); !good) return std::move(good).error();
   } else if (reader_.skippable() == 0) {
     note_block();
@@ -180,7 +181,10 @@ DATAFLUX_INLINE result<void> shard_indexer::end_member() {
   }
   if (grouped->ended && std::exchange(open_, false)) end_sample();
   if (grouped->begins) sample_.begin = member_;
-  if (!grouped->taken) return {};
+  if (!grouped->taken) {
+    note_left_out(member, layout_.first_left_out);
+    return {};
+  }
   // A member that is left out may begin a sample, and one that has no other is none.
   if (!std::exchange(open_, true)) begin_sample();
   sample_.end = now_;

@@ -8,11 +8,13 @@ namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
 inline constexpr std::size_t most_digits = 18;
 
-DATAFLUX_INLINE result<shard_pattern> shard_pattern::parse(std::string_view pattern) {
+DATAFLUX_INLINE result<shard_pattern> shard_pattern::parse(std::string_view pattern,
+                                                           std::string_view example) {
   const error bad{errc::invalid_argument,
                   "the pattern '" + std::string(pattern) +
                       "' must have one number with leading zeros, of 1 to 18 digits, and no other "
-                      "'%': such as train-%06d.tar"};
+                      "'%': such as " +
+                      std::string(example)};
   const std::size_t begin = pattern.find("%0");
   if (begin == std::string_view::npos) return bad;
   std::string_view rest = pattern.substr(begin + 2);

@@ -88,6 +88,8 @@ DATAFLUX_INLINE void shard_stream::take(const detail::shard::tar_step& step) {
       in_field_ = false;
       break;
     case detail::shard::tar_event::left_out:
+      detail::shard::note_left_out(reader_.member(), first_left_out_);
+      break;
     case detail::shard::tar_event::more:
       break;
   }
@@ -104,7 +106,7 @@ DATAFLUX_INLINE void shard_stream::begin_member() {
   }
   if (grouped->ended) hand_over();
   if (grouped->begins) open_.key = grouper_.key();
-  if (!grouped->taken) return;
+  if (!grouped->taken) return detail::shard::note_left_out(member, first_left_out_);
   const std::uint64_t most =
       options_.most_bytes != 0 ? options_.most_bytes : detail::shard::default_most_sample;
   if (member.size > most - open_.bytes.size()) {
