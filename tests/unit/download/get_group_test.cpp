@@ -190,8 +190,8 @@ TEST_CASE("getter: ranges that differ from their checksums are read once more", 
       ++failed;
       CHECK(item.failure->code() == errc::data_loss);
       CHECK(item.failure->object() == "o");
-      const std::string range = std::to_string(10 + i * 1'500) + "-" +
-                                std::to_string(9 + i * 1'500 + length);
+      const std::string range =
+          std::to_string(10 + i * 1'500) + "-" + std::to_string(9 + i * 1'500 + length);
       CHECK(item.failure->message().find("bytes " + range + " do not have") == 0);
       CHECK(item.failure->message().find("read twice") != std::string::npos);
       return;

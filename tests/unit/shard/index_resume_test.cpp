@@ -222,8 +222,9 @@ TEST_CASE("index_shards: an index without its shard is passed over and counted",
   REQUIRE(w.make(w.request()));
   const auto whole = w.digest();
   w.store.put("bkt", "s/100.5.tar.dfx", dataflux::as_bytes("of a killed writer"));
-  w.store.put("bkt", "s/103.tar.dfx", dataflux::as_bytes(*w.with_rows(
-                                          w.part_of({"s/101.tar"}, 0), [](dataflux::object_row&) {})));
+  w.store.put(
+      "bkt", "s/103.tar.dfx",
+      dataflux::as_bytes(*w.with_rows(w.part_of({"s/101.tar"}, 0), [](dataflux::object_row&) {})));
   const auto done = w.make(w.request());
   INFO((done ? "" : done.error().to_string()));
   REQUIRE(done);

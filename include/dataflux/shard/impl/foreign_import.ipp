@@ -137,9 +137,8 @@ DATAFLUX_INLINE listed_names::match listed_names::best(std::string_view name) co
   const auto [first, last] = by_last_.equal_range(last_part(wanted));
   for (auto at = first; at != last; ++at) {
     const std::string_view row = rows_.name(at->second);
-    const bool whole_row =
-        wanted.ends_with(row) &&
-        (wanted.size() == row.size() || wanted[wanted.size() - row.size() - 1] == '/');
+    const bool whole_row = wanted.ends_with(row) && (wanted.size() == row.size() ||
+                                                     wanted[wanted.size() - row.size() - 1] == '/');
     const bool whole_name = row.ends_with(wanted) && (row.size() == wanted.size() ||
                                                       row[row.size() - wanted.size() - 1] == '/');
     // Of a URL a row that is all of its end goes before one in which more stands.
@@ -168,10 +167,12 @@ DATAFLUX_INLINE result<std::size_t> listed_names::find(const foreign_shard& shar
   return found.row;
 }
 
-/// With the file and the shard.
+/// With the file and what it calls the shard.
 inline error of_foreign(const foreign_index& index, std::string_view shard, error why) {
-  if (!index.file.empty()) why.with_message("'" + index.file + "': " + why.message());
-  return std::move(why.with_object(shard));
+  std::string text;
+  if (!index.file.empty()) text = "'" + index.file + "': ";
+  if (!shard.empty()) text.append("'").append(shard).append("': ");
+  return std::move(why.with_message(text + why.message()).with_object(shard));
 }
 
 }  // namespace detail::shard
@@ -206,8 +207,8 @@ DATAFLUX_INLINE result<shard_index> import_foreign_index(const std::string& buck
       }
       if (good) good = encoder.add(listing[*row], layout.take(), *bytes);
       if (good) continue;
-      error why = detail::shard::of_foreign(index, listing[*row].name, good.error());
-      return std::move(why.with_bucket(bucket));
+      error why = detail::shard::of_foreign(index, shard.name, good.error());
+      return std::move(why.with_bucket(bucket).with_object(listing[*row].name));
     }
   }
   if (auto good = encoder.end(*bytes); !good) return std::move(good).error();
