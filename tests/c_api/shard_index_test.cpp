@@ -188,8 +188,8 @@ TEST_CASE("dataflux_index_shards: what it has met, and what the index then tells
   REQUIRE(w.make(w.options(), why, &done) == DATAFLUX_OK);
   const std::string json = json_of(done);
   INFO(json);
-  CHECK(has(json,
-            R"({"shards":3,"samples":30,"members":60,"checksummed":3,"taken_over":0,"bytes":)"));
+  CHECK(has(json, R"({"shards":3,"samples":30,"members":60,"checksummed":3,"taken_over":0,)"
+                  R"("orphans":0,"bytes":)"));
   CHECK(has(json, R"("counts":{"concatenated":0,"trailing":0)"));
   CHECK(has(json, R"("symlinks":30,"directories":3,)"));
   const shard_index_ptr index = w.open();
@@ -292,7 +292,7 @@ TEST_CASE("dataflux_shard_index_import: what others' indexes know is not read", 
   o.part_count = 1;
   operation_ptr done;
   REQUIRE(w.make(o, why, &done) == DATAFLUX_OK);
-  CHECK(has(json_of(done), R"("checksummed":0,"taken_over":1,)"));
+  CHECK(has(json_of(done), R"("checksummed":0,"taken_over":1,"orphans":0,)"));
   CHECK(find(w.open(), "a") == std::vector<std::uint64_t>{0});
   CHECK_FALSE(import(said("0.tar.x", "nothing"), why));
   CHECK(has(why.message(), "no index of"));

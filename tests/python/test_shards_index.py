@@ -97,6 +97,23 @@ def test_processes_make_one_index(client, filled, tmp_path):
         client.index_shards(filled("s/"), None)
 
 
+def test_an_index_without_its_shard_is_passed_over(client, filled, index, tmp_path):
+    filled.put("s/1.tar", shard(members_of(3)))
+    filled.put("s/1.5.tar.dfx", b"of a killed writer")
+    for what in (filled("s/"), client.list(filled("s/1"))):
+        done = client.index_shards(what, tmp_path / "again")
+        assert (done.orphans, done.shards) == (1, len(dataflux.ShardIndex.open(tmp_path / "again").shards))
+
+
+def test_a_sample_with_a_flipped_bit_is_read_once_more(client, emulator, index):
+    flip = {"verb": "objects.media", "action": "flip_byte", "offset": 5}
+    emulator.faults({**flip, "count": 1})
+    assert len(list(client.get_samples(index, range(4)))) == 4
+    emulator.faults({**flip, "count": 0})
+    with pytest.raises(dataflux.DataLossError, match="read twice; `dataflux shards verify`"):
+        list(client.get_samples(index, [0]))
+
+
 def test_shards_that_were_added(client, filled, index, tmp_path):
     filled.put("s/9.tar", shard(members_of(3)))
     done = client.index_shards(filled("s/"), tmp_path / "index", parts=[index])
