@@ -108,7 +108,7 @@ error of_data(error why) {
   return why;
 }
 
-error with_options_named(error why) {
+error with_options_named(error why, std::string_view of) {
   constexpr std::pair<std::string_view, std::string_view> names[]{
       {"the rule damaged = end", "--end-at-damage"},
       {"the rule concatenated = read", "--read-concatenated"},
@@ -121,7 +121,9 @@ error with_options_named(error why) {
   std::string text(why.message());
   for (const auto& [rule, option] : names) {
     const std::size_t at = text.find(rule);
-    if (at != std::string::npos) text.replace(at, rule.size(), option);
+    if (at == std::string::npos) continue;
+    text.replace(at, rule.size(), option);
+    if (option.starts_with("--")) text.insert(at + option.size(), of);
   }
   if (text != why.message()) why.with_message(std::move(text));
   return why;
@@ -194,7 +196,8 @@ result<void> verify(const session& with, const shards_options& options) {
   const dataflux::wrong_shard& first = found->wrong.front();
   error why{first.why.code(), std::to_string(found->wrong_count) + " of " +
                                   std::to_string(found->shards) +
-                                  " shards are not what the index says"};
+                                  " shards are not what the index says; index them again, or "
+                                  "write them again"};
   return std::move(why.with_scheme(with.scheme())
                        .with_bucket(index->description().bucket)
                        .with_object(first.name));

@@ -6,6 +6,7 @@
 #include <dataflux/shard/shard_rules.hpp>
 
 #include <string>
+#include <string_view>
 
 #include "commands.hpp"
 
@@ -47,8 +48,9 @@ dataflux::result<void> send_index(const session& with, const std::string& path,
 
 /// An error of what lies in a shard: the command line was right.
 dataflux::error of_data(dataflux::error why);
-/// With the names of the command's options in place of the library's rules.
-dataflux::error with_options_named(dataflux::error why);
+/// With the names of the command's options in place of the library's rules; `of` says of which
+/// verb, where another one has them.
+dataflux::error with_options_named(dataflux::error why, std::string_view of = {});
 
 /// One line of what was counted, if it is not nothing.
 void print_count(const char* what, std::uint64_t count);

@@ -280,11 +280,13 @@ TEST_CASE("dataflux_shard_index_import: what others' indexes know is not read", 
     return shard_index_ptr(made);
   };
   told why;
-  const auto good = import(said("0.idx", "v1.2 1\ntxt 512 3 a.txt cls 1536 1 a.cls\n"), why);
+  const std::string dali = "v1.2 1\ntxt 512 3 a.txt cls 1536 1 a.cls\n";
+  CHECK(import(said("0.idx", dali), why));  // as wds2idx calls that of 0.tar
+  CHECK_FALSE(import(said("1.idx", dali), why));
+  CHECK(has(why.message(), "1.idx': '1': no shard of the listing has that name"));
   const auto named = import(said("0.tar.json", R"({"files":{"a.txt":{"offset":512,"length":3},)"
                                                R"("a.cls":{"offset":1536,"length":1}}})"),
                             why);
-  CHECK_FALSE(good);  // "0" is no listed shard
   REQUIRE(named);
   const dataflux_shard_index* const parts[] = {named.get()};
   auto o = w.options();

@@ -87,7 +87,7 @@ class Shards(Case):
         self.assertIn("  3 shards whose samples have checksums", shown)
         self.assertIn("  skip_from            none", shown)
         self.service.put("t/b.tar", tar_of(self.FIRST))
-        self.fails(1, "shards", "verify", "here.dfx", saying="1 of 3 shards are not what the index says")
+        self.fails(1, "shards", "verify", "here.dfx", saying="1 of 3 shards are not what the index says; index them again")
         self.assertIn(f"changed {self.url('t/b.tar')}".encode(), self.run_it("shards", "verify", "here.dfx").stdout)
 
     def test_ls(self):
@@ -106,7 +106,7 @@ class Shards(Case):
             self.assertEqual(["dir/0 jpg:7 cls:1", "1 jpg:5 cls:1"], self.lines("ls", "--samples", tar))
             self.assertEqual("7 dir/0 jpg", self.lines("ls", "--members", tar)[0])
         (self.folder / "y.tar").write_bytes(tar_of(self.SECOND, damaged=True))
-        self.fails(7, "shards", "ls", "y.tar", saying="y.tar: ")
+        self.fails(7, "shards", "ls", "y.tar", saying=("y.tar: ", "--end-at-damage of `shards index`"))
 
     def test_parts_and_boards(self):
         self.index()

@@ -41,6 +41,7 @@ TEST_CASE("index_shards: processes make one index together", "[shard]") {
   share_fixture w;
   w.fill(20, 5, 700);
   w.store.put("bkt", "s/103.tar.dfx", dataflux::as_bytes(std::string("no index")));
+  w.store.put("bkt", "s/999.tar.dfx", dataflux::as_bytes(std::string("without a shard")));
   REQUIRE(w.make(w.request()));
   const auto alone = shard_index::open(w.at("index")).value();
   std::vector<dataflux::operation<dataflux::index_shards_summary>> calls;
@@ -56,6 +57,7 @@ TEST_CASE("index_shards: processes make one index together", "[shard]") {
     CHECK(done->samples == 100);
     if (rank % 2 != 0) continue;
     CHECK(done->members == 200);
+    CHECK(done->orphans == 1);
     CHECK(done->checksummed == 20);
     const auto index = shard_index::open(w.at("rank" + std::to_string(rank))).value();
     CHECK(index.digest() == alone.digest());

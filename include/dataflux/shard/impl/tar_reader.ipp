@@ -22,7 +22,7 @@ inline std::string at_offset(std::uint64_t at) { return " at offset " + std::to_
 inline error no_archive(const std::string& what, std::uint64_t at) {
   return error{errc::data_loss, what + at_offset(at) +
                                     ": this is no tar archive, or compressed in a way that is not "
-                                    "read here, or damaged; write the shard again"};
+                                    "read here, or damaged; leave it out, or write the shard again"};
 }
 
 DATAFLUX_INLINE result<tar_step> tar_reader::next(bytes_view input) {
