@@ -25,9 +25,12 @@ struct tar_member {
   std::uint64_t size{0};   ///< bytes of data; 0 for a type that has none, whatever its header says
 };
 
-/// Keeps the name of the first member that is in no sample. Directories have nothing to lose.
+/// Keeps the name of the first member that is in no sample, as far as a person reads. Directories
+/// have nothing to lose.
 inline void note_left_out(const tar_member& member, std::string& first) {
-  if (first.empty() && member.type != tar_type::directory) first = member.name;
+  constexpr std::size_t most_kept = 200;
+  if (!first.empty() || member.type == tar_type::directory) return;
+  first = member.name.substr(0, most_kept);
 }
 
 enum class tar_event : std::uint8_t {
