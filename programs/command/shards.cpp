@@ -240,8 +240,8 @@ exit_status run_shards(const session& with, const shards_options& options) {
   const auto done = act();
   if (!done) {
     const bool has_options = options.action == shards_action::index;
-    report.failed(tar_shards::with_options_named(done.error(),
-                                                 has_options ? "" : " of `shards index`"));
+    report.failed(
+        tar_shards::with_options_named(done.error(), has_options ? "" : " of `shards index`"));
   }
   if (done && std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
   return report.status();

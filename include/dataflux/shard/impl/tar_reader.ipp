@@ -20,9 +20,10 @@ inline std::string at_offset(std::uint64_t at) { return " at offset " + std::to_
 
 /// An error by any rule: the object may be whole, and of another format.
 inline error no_archive(const std::string& what, std::uint64_t at) {
-  return error{errc::data_loss, what + at_offset(at) +
-                                    ": this is no tar archive, or compressed in a way that is not "
-                                    "read here, or damaged; leave it out, or write the shard again"};
+  return error{errc::data_loss,
+               what + at_offset(at) +
+                   ": this is no tar archive, or compressed in a way that is not "
+                   "read here, or damaged; leave it out, or write the shard again"};
 }
 
 DATAFLUX_INLINE result<tar_step> tar_reader::next(bytes_view input) {
