@@ -71,8 +71,8 @@ std::vector<join_piece> plan_join(std::span<const std::uint64_t> sizes, std::uin
 /// the server keeps at the end of an upload alone; and in place of a compose.
 ///
 /// stat of each source, begin, parts (8 at a time), complete under the conditions. Sources are read
-/// in the state that the stat has found. After a failure the upload is aborted. All completions
-/// come on one executor.
+/// in the state that the stat has found. Where all have a CRC32C, that of the parts has to be
+/// theirs. After a failure the upload is aborted. All completions come on one executor.
 class join_call final : public std::enable_shared_from_this<join_call> {
  public:
   using completion = object_store::completion<object_metadata>;
@@ -94,6 +94,7 @@ class join_call final : public std::enable_shared_from_this<join_call> {
                  std::size_t extent, std::size_t at);
   void send_part(std::uint32_t number, const std::shared_ptr<std::vector<std::byte>>& bytes);
   void part_ended(result<uploaded_part> part);
+  std::optional<std::uint32_t> crc32c_of_sources() const;
   void complete();
   void fail(error why);
   void end_failed();

@@ -211,13 +211,29 @@ DATAFLUX_INLINE void join_call::part_ended(result<uploaded_part> part) {
   send_parts();
 }
 
+/// Some servers say the source's own checksum of each part that they copy.
+DATAFLUX_INLINE std::optional<std::uint32_t> join_call::crc32c_of_sources() const {
+  crc32c_accumulator all;
+  for (const object_metadata& each : found_) {
+    if (!each.crc32c) return std::nullopt;
+    all.append({*each.crc32c, each.size});
+  }
+  return all.crc();
+}
+
 DATAFLUX_INLINE void join_call::complete() {
   std::sort(parts_.begin(), parts_.end(),
             [](const auto& a, const auto& b) { return a.part_number < b.part_number; });
   crc32c_accumulator whole;
   for (const uploaded_part& part : parts_) whole.append({part.crc32c, part.size});
   const bool told = dialect_of(*core_).how().uploads != upload_checksum::none;
-  if (what_.crc32c && told && *what_.crc32c != whole.crc()) {
+  const auto known = crc32c_of_sources();
+  if (told && known && *known != whole.crc()) {
+    return fail(error{errc::data_loss,
+                      "the server says another CRC32C of the copied parts than their sources have: "
+                      "if it does so each time, use it with upload_checksum none"});
+  }
+  if (told && what_.crc32c && *what_.crc32c != whole.crc()) {
     return fail(error{errc::data_loss, "the sources together have another CRC32C than expected"});
   }
   send<multipart_complete_verb>({.bucket = what_.bucket,
