@@ -4,11 +4,8 @@ import base64
 import datetime
 import hashlib
 import io
-import json
 import os
-import random
 import socket
-import ssl
 import threading
 import unittest
 import unittest.mock
@@ -21,9 +18,8 @@ from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-ENDPOINT = os.environ["AWS_ENDPOINT_URL_S3"]
-MIB = 1 << 20
-TRUSTED = ssl.create_default_context(cafile=os.environ.get("AWS_CA_BUNDLE"))
+from s3_court import ENDPOINT, MIB, TRUSTED, ask, noise
+
 NAMES = ["plain", "dir/a b", "plus+and&=?#%", "ä/ö/日本", "a//b", "a/./b", "a/../b", "tilde~!*'()", "dot.",
          " blank ", "new\nline", "control\x01", ".", "x" * 1024]
 
@@ -31,19 +27,6 @@ NAMES = ["plain", "dir/a b", "plus+and&=?#%", "ä/ö/日本", "a//b", "a/./b", "
 def client(**more):
     settings = {"retries": {"total_max_attempts": 1}, **more.pop("config", {})}
     return boto3.client("s3", endpoint_url=ENDPOINT, config=Config(**settings), **more)
-
-
-def ask(method, target, document=None):
-    request = urllib.request.Request(ENDPOINT + target, method=method,
-                                     data=None if document is None else json.dumps(document).encode(),
-                                     headers={"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=30, context=TRUSTED) as reply:
-        text = reply.read()
-    return json.loads(text) if text else None
-
-
-def noise(size, seed=1):
-    return random.Random(seed).randbytes(size)
 
 
 class Judge(unittest.TestCase):

@@ -26,6 +26,9 @@ struct call_cost {
   /// Of calls, by chance: a log-normal factor with sigma 0.3, and one in a hundred three times
   /// slower.
   bool jitter{false};
+  /// A page ends where its range does. S3 knows no end: a page has as many entries as were asked
+  /// for, and whether a range has ended is known by the first name behind it.
+  bool bounded{true};
   std::mt19937_64 dice{};
 
   double of(std::uint64_t entries) {
@@ -117,6 +120,7 @@ class list_model {
     std::uint64_t end{0};
     std::string until{};
     std::uint64_t brings{0};
+    bool tells_end{true};
   };
   struct event {
     double at{0};
@@ -161,12 +165,16 @@ class list_model {
         range& r = ranges_.at(a.range);
         const std::uint64_t brings = std::min<std::uint64_t>(a.max_results, r.end - r.position);
         r.call = outcome_.calls;
-        pages_[r.call] = {r.position, r.end, r.names.end, brings};
-        send(a.range, false, brings);
+        const std::uint64_t given =
+            cost_.bounded ? brings
+                          : std::min<std::uint64_t>(a.max_results, shape_.size() - r.position);
+        pages_[r.call] = {r.position, r.end, r.names.end, brings,
+                          cost_.bounded || given > brings || r.end == shape_.size()};
+        send(a.range, false, given);
       } else {
         if (a.what == kind::probe) ++outcome_.probes;
-        asked_probe answer = look(a);
-        const std::uint64_t entries = answer.entries.size();
+        asked_probe answer = look(a, a.until);
+        const std::uint64_t entries = (cost_.bounded ? answer : look(a, {})).entries.size();
         if (probes_.size() <= a.id) probes_.resize(a.id + 1);
         probes_[a.id] = std::move(answer);
         send(a.id, true, entries);
@@ -199,7 +207,7 @@ class list_model {
     pages_.erase(now.order);
     const range own = ranges_.at(now.id);
     const std::uint64_t upto = sent.from + sent.brings;
-    const bool last = upto == sent.end;
+    const bool last = upto == sent.end && sent.tells_end;
     std::uint64_t kept = 0;
     if (own.open) kept += take(now.id, upto, last, own.call == now.order);
     for (std::uint32_t id = own.next; id != none; id = ranges_.at(id).next) {
@@ -257,10 +265,10 @@ class list_model {
     shape_.name_at(rank, kept_names_[count_++]);
   }
 
-  asked_probe look(const dataflux::detail::list_action& a) const {
+  asked_probe look(const dataflux::detail::list_action& a, std::string_view until) const {
     const bool folders = a.what == dataflux::detail::list_action::kind::probe;
     asked_probe answer;
-    const std::uint64_t end = a.until.empty() ? shape_.size() : shape_.lower_bound(a.until);
+    const std::uint64_t end = until.empty() ? shape_.size() : shape_.lower_bound(until);
     std::uint64_t rank = shape_.lower_bound(std::max(a.at, a.within));
     std::string name;
     while (rank < end) {
