@@ -52,9 +52,9 @@ class Talk:
 class Python:
     """A client of Python. ask() gives its answer, or raises Failed."""
 
-    def __init__(self, folder, python, client, libraries=None):
-        environment = {**python_reads.environment(folder), "PYTHONWARNINGS": "ignore"}
-        if client != "dataflux":
+    def __init__(self, folder, python, client, libraries=None, more=None):
+        environment = {**python_reads.environment(folder), "PYTHONWARNINGS": "ignore", **(more or {})}
+        if not client.startswith("dataflux"):
             # A package of ours has the original's name; and the original needs an older library.
             environment["PYTHONPATH"] = str(libraries or "")
         # Imports may have all cores; its ranks are on the client's.

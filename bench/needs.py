@@ -26,6 +26,7 @@ TABLE = {
     ("shards_write", None): ([], ["dataflux-emulator"]),
     ("list_socket", None): (FROM_PYPI, []),
     ("languages", "peers"): (FROM_PYPI, []),
+    ("s3", None): (["valgrind", *FROM_PYPI], ["dataflux-emulator"]),
     ("save", "peers"): (FROM_PYPI, ["dataflux-emulator"]),
     ("epoch_sim", "socket"): ([], ["dataflux-emulator"]),
 }

@@ -29,6 +29,7 @@ import load_sim
 import needs
 import python_reads
 import report
+import s3
 import save
 import share_sim
 import shards
@@ -84,13 +85,13 @@ GROUPS = {"languages": ["many16k_c", "one16k_c"], "get_many": ["many16k", "many1
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 SIMULATIONS = {"list_sim": list_sim, "share_sim": share_sim, "epoch_sim": epoch_sim}
 SUMMARIES = {"cp": folders.summary, "dataloader": dataloader.summary,
-             "shards": dataloader.summary}  # lines below the table
+             "s3": dataloader.summary, "shards": dataloader.summary}  # lines below the table
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
 # What one function measures: of (options, folder, how progress is shown), rows and versions.
 WHOLE = {"cp": folders.measure, "fsspec": filesystem.measure_all, "dataloader": dataloader.measure_all,
          "checkpoints": checkpoints.measure_all, "shards": shards.measure_all,
          "shards_write": shards_write.measure_all, "index_sim": index_sim.measure_all}
-NAMES = [*CASES, *GROUPS, "build", "save", *WHOLE, "list_socket", *SIMULATIONS]
+NAMES = [*CASES, *GROUPS, "build", "save", "s3", *WHOLE, "list_socket", *SIMULATIONS]
 
 
 class LoadServer:
@@ -274,6 +275,9 @@ def main():
             elif name == "save":
                 rows, more = save.measure_all(options, folder, server, measure, programs,
                                               show_progress)
+                versions = {**versions, **more}
+            elif name == "s3":
+                rows, more = s3.measure_all(options, folder, server, measure, show_progress)
                 versions = {**versions, **more}
             elif name == "list_socket":
                 rows, more = list_socket.measure_all(options, folder)

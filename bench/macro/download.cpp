@@ -25,12 +25,14 @@ using bench::make_client;
 using bench::shape;
 using bench::text_of;
 
+/// Client: of Google's service or of S3.
+template <class Client>
 class downloads {
  public:
   downloads(const bench::options& given, std::size_t batch)
       : shape_(bench::parse_shape(given.name)),
         batch_(batch),
-        client_(make_client(given)),
+        client_(make_client<Client>(given)),
         context_(*client_, {.concurrency = {.max = static_cast<int>(given.concurrency)}}) {
     if (shape_ == shape::one1g) whole_ = bench::touched_memory(bench::large_size);
   }
@@ -51,10 +53,10 @@ class downloads {
 
  private:
   void read_one(bool check) {
-    const auto got = dataflux::get_one(
-        context_,
-        {.bucket = std::string(bench::bucket), .object = std::string(bench::large_object)},
-        std::as_writable_bytes(whole_));
+    const auto got = dataflux::get_one(context_,
+                                       {.bucket = std::string(bench::bucket_of<Client>),
+                                        .object = std::string(bench::large_object)},
+                                       std::as_writable_bytes(whole_));
     if (!got) fail("get_one", text_of(got.error()));
     if (!got->verified) fail("the object was not verified");
     for (std::uint64_t at = 0; check && at < whole_.size(); at += bench::block_size) {
@@ -63,9 +65,10 @@ class downloads {
   }
 
   void read_to_file() {
-    const auto got = dataflux::download_file(context_, {.bucket = std::string(bench::bucket),
-                                                        .object = std::string(bench::large_object),
-                                                        .path = "bench-target"});
+    const auto got =
+        dataflux::download_file(context_, {.bucket = std::string(bench::bucket_of<Client>),
+                                           .object = std::string(bench::large_object),
+                                           .path = "bench-target"});
     if (!got) fail("download_file", text_of(got.error()));
     if (!got->verified) fail("the object was not verified");
   }
@@ -78,7 +81,8 @@ class downloads {
                     small ? bench::small_size : bench::medium_size, 0, std::nullopt);
     }
     const std::int64_t before = dataflux::test::allocations();
-    dataflux::getter items(context_, {.bucket = std::string(bench::bucket)}, std::move(listed));
+    dataflux::getter items(context_, {.bucket = std::string(bench::bucket_of<Client>)},
+                           std::move(listed));
     bench::tally done{};
     if (batch_ == 1) {
       while (auto item = items.next().value()) take(*item, check, done);
@@ -106,9 +110,18 @@ class downloads {
   shape shape_;
   std::size_t batch_;
   std::span<unsigned char> whole_;
-  std::shared_ptr<dataflux::gcs::client> client_;
+  std::shared_ptr<Client> client_;
   dataflux::transfer_context context_;
 };
+
+template <class Client>
+void measure(const bench::options& given, std::size_t batch) {
+  downloads<Client> client(given, batch);
+  client.run(std::max<std::uint64_t>(given.warmup, given.count / 8), true);
+  const bench::stopwatch watch;
+  const bench::tally done = client.run(given.count, false);
+  watch.print(done, ", \"in_flight\": " + std::to_string(client.concurrency()));
+}
 
 }  // namespace
 
@@ -120,9 +133,6 @@ int main(int argc, char** argv) {
     given.name.resize(dash);
     batch = 1;
   }
-  downloads client(given, batch);
-  client.run(std::max<std::uint64_t>(given.warmup, given.count / 8), true);
-  const bench::stopwatch watch;
-  const bench::tally done = client.run(given.count, false);
-  watch.print(done, ", \"in_flight\": " + std::to_string(client.concurrency()));
+  given.service == "gcs" ? measure<dataflux::gcs::client>(given, batch)
+                         : measure<dataflux::s3::client>(given, batch);
 }

@@ -20,6 +20,7 @@ struct settings {
   std::uint64_t seeds{8};
   std::uint32_t slots{48};
   bool jitter{false};
+  bool s3{false};
   bool rivals{false};
   bool busy{false};
 };
@@ -27,6 +28,7 @@ struct settings {
 call_cost cost_of(const settings& s, std::uint64_t seed) {
   call_cost cost;
   cost.jitter = s.jitter;
+  cost.bounded = !s.s3;
   cost.dice.seed(seed);
   return cost;
 }
@@ -98,6 +100,7 @@ int main(int argc, char** argv) {
   app.add_option("--seeds", s.seeds)->check(CLI::PositiveNumber);
   app.add_option("--slots", s.slots, "calls in flight")->check(CLI::PositiveNumber);
   app.add_flag("--jitter", s.jitter, "calls vary, and some are slow");
+  app.add_flag("--s3", s.s3, "the service knows no end of a range");
   app.add_flag("--rivals", s.rivals, "also the original's splitter, and folder by folder");
   app.add_flag("--busy", s.busy, "also the slots in use over time, of the first seed");
   CLI11_PARSE(app, argc, argv);

@@ -242,7 +242,8 @@ class server {
     const auto target = head.substr(0, head.find('\r'));
     if (target.starts_with("PUT")) {
       c->own_head = replies_.part_head;
-      const auto hash = head.find("x-goog-hash: ");
+      const bool s3 = target.starts_with("PUT /amazon/");
+      const auto hash = head.find(s3 ? "x-amz-checksum-crc32c: " : "x-goog-hash: ");
       if (hash != std::string_view::npos) {
         c->own_head += head.substr(hash, head.find('\r', hash) - hash);
         c->own_head += "\r\n";
@@ -266,6 +267,8 @@ class server {
     if (target.starts_with(download)) target.remove_prefix(download.size());
     constexpr std::string_view json = "/storage/v1/b/bench/o";
     constexpr std::string_view xml = "/bench";
+    constexpr std::string_view s3 = "/amazon/";
+    if (target.starts_with(s3)) return choose_s3(c, head, target[s3.size()]);
     const bool is_json = target.starts_with(json);
     if (!is_json && !target.starts_with(xml)) {
       c->memory = replies_.bad_request;
@@ -294,12 +297,22 @@ class server {
     } else if (rest[1] == 'm') {
       c->memory = replies_.medium;
     } else {
-      choose_large(c, head, rest[1]);
+      choose_large(c, head, rest[1] == 'v',
+                   rest[1] == 'v' ? replies_.huge_headers : replies_.large_headers);
     }
   }
 
-  void choose_large(connection* c, std::string_view head, char name) {
-    const bool huge = name == 'v';
+  void choose_s3(connection* c, std::string_view head, char name) {
+    if (name == 's') {
+      c->memory = replies_.s3_small;
+    } else if (name == 'm') {
+      c->memory = replies_.s3_medium;
+    } else {
+      choose_large(c, head, name == 'v', replies_.s3_headers);
+    }
+  }
+
+  void choose_large(connection* c, std::string_view head, bool huge, const std::string& headers) {
     const std::uint64_t size = huge ? bench::huge_size : bench::large_size;
     std::uint64_t first = 0, last = size - 1;
     const auto range = head.find("ange: bytes=");
@@ -315,7 +328,7 @@ class server {
                     static_cast<unsigned long long>(first), static_cast<unsigned long long>(last),
                     static_cast<unsigned long long>(size));
       c->own_head = line.data();
-      c->own_head += huge ? replies_.huge_headers : replies_.large_headers;
+      c->own_head += headers;
       c->own_head += "\r\n";
       c->memory = c->own_head;
     } else {

@@ -37,6 +37,7 @@ struct options {
   unsigned concurrency = 32;
   unsigned threads = 0;           ///< I/O threads of ours; 0: its default
   std::uint64_t buffer_size = 0;  ///< libcurl's receive buffer; 0: the best one for the case
+  std::string service = "gcs";    ///< of ours: or "s3", "s3-unsigned"
 };
 
 inline options parse_options(int argc, char** argv) {
@@ -60,6 +61,8 @@ inline options parse_options(int argc, char** argv) {
       out.threads = static_cast<unsigned>(std::strtoul(value, nullptr, 10));
     else if (key == "--buffer-size")
       out.buffer_size = std::strtoull(value, nullptr, 10);
+    else if (key == "--service")
+      out.service = value;
     else
       fail("unknown argument", key);
   }

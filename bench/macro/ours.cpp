@@ -22,7 +22,6 @@ using bench::fail;
 using bench::make_client;
 using bench::shape;
 using bench::text_of;
-using client_ptr = std::shared_ptr<dataflux::gcs::client>;
 
 /// What one of the calls in flight needs between its start and its completion.
 struct lane {
@@ -31,12 +30,14 @@ struct lane {
   std::optional<dataflux::span_sink> sink;
 };
 
+/// Client: of Google's service or of S3.
+template <class Client>
 class our_client {
  public:
   explicit our_client(const bench::options& given)
       : shape_(bench::parse_shape(given.name)),
         lanes_(given.concurrency),
-        client_(make_client(given)) {
+        client_(make_client<Client>(given)) {
     if (shape_ == shape::put32m) part_ = std::as_bytes(bench::touched_memory(bench::part_size));
     if (shape_ == shape::insert) {
       const auto block = bench::touched_memory(bench::block_size);
@@ -45,17 +46,17 @@ class our_client {
     }
     const bool ranges = shape_ == shape::range8m;
     for (auto& each : lanes_) {
-      each.read.bucket = bench::bucket;
+      each.read.bucket = bench::bucket_of<Client>;
       each.read.object = ranges ? bench::large_object : bench::small_object;
       each.buffer = std::as_writable_bytes(
           bench::touched_memory(ranges ? bench::block_size : bench::small_size));
     }
-    list_.bucket = bench::bucket;
-    upload_.bucket = bench::bucket;
+    list_.bucket = bench::bucket_of<Client>;
+    upload_.bucket = bench::bucket_of<Client>;
     upload_.object = bench::upload_object;
     upload_.upload_id = bench::upload_id;
     upload_.data = part_;
-    stat_.bucket = remove_.bucket = insert_.bucket = bench::bucket;
+    stat_.bucket = remove_.bucket = insert_.bucket = bench::bucket_of<Client>;
     stat_.object = remove_.object = insert_.object = bench::small_object;
     insert_.data = part_;
   }
@@ -156,16 +157,23 @@ class our_client {
   std::uint64_t count_ = 0;
   bool check_ = false;
   std::binary_semaphore all_done_{0};
-  client_ptr client_;  // last: its end waits for completions, which use all of the above
+  std::shared_ptr<Client>
+      client_;  // last: its end waits for completions, which use all of the above
 };
+
+template <class Client>
+void measure(const bench::options& given) {
+  our_client<Client> client(given);
+  client.run(given.warmup, true);
+  const std::string memory = given.name == "listpage" ? client.listing_memory() : std::string();
+  const bench::stopwatch watch;
+  watch.print(client.run(given.count, false), memory);
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const bench::options given = bench::parse_options(argc, argv);
-  our_client client(given);
-  client.run(given.warmup, true);
-  const std::string memory = given.name == "listpage" ? client.listing_memory() : std::string();
-  const bench::stopwatch watch;
-  watch.print(client.run(given.count, false), memory);
+  given.service == "gcs" ? measure<dataflux::gcs::client>(given)
+                         : measure<dataflux::s3::client>(given);
 }

@@ -96,6 +96,8 @@ class served {
     const std::string huge_hash = base64_crc(huge_crc);
     small = whole(block.first(small_size));
     medium = whole(block.first(medium_size));
+    s3_small = s3_whole(block.first(small_size));
+    s3_medium = s3_whole(block.first(medium_size));
     large_headers = object_headers(large_hash, large_size);
     huge_headers = object_headers(huge_hash, huge_size);
     large_whole = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(large_size) + "\r\n" +
@@ -124,6 +126,9 @@ class served {
 
   std::string small, medium, large_headers, large_whole, small_metadata, large_metadata;
   std::string huge_headers, huge_metadata;
+  std::string s3_small, s3_medium;
+  /// Of a range, of which S3 tells no checksum.
+  std::string s3_headers = s3_object_headers();
   std::vector<std::string> json_pages, xml_pages;
   std::string part_head, upload_begun, upload_completed;
   std::string no_content = "HTTP/1.1 204 No Content\r\nServer: UploadServer\r\n\r\n";
@@ -155,6 +160,26 @@ class served {
            "X-GUploader-UploadID: "
            "AAwnv3Jx0m5oYw4kqV7d1Qb8Tz2rLh6sPc9fGe3uXiNyKaMvWjZtBoRdSlEqHgFp\r\n"
            "Server: UploadServer\r\n";
+  }
+
+  static std::string s3_whole(std::span<unsigned char> content) {
+    return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(content.size()) + "\r\n" +
+           s3_object_headers() + "x-amz-checksum-crc32c: " + base64_crc(crc32c(content)) +
+           "\r\nx-amz-checksum-type: FULL_OBJECT\r\n\r\n" +
+           std::string(reinterpret_cast<const char*>(content.data()), content.size());
+  }
+
+  static std::string s3_object_headers() {
+    return "x-amz-id-2: "
+           "eftixk72aD6Ap51TnqcoF8eFidJG9Z/2mkiDFu8yU9AS1ed4OpIszj7UDNEHGranStDLAm0kOpI=\r\n"
+           "x-amz-request-id: 318BC8BC148832E5\r\n"
+           "Date: Thu, 01 Jan 2026 00:00:00 GMT\r\n"
+           "Last-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n"
+           "ETag: \"5d41402abc4b2a76b9719d911017c592\"\r\n"
+           "x-amz-server-side-encryption: AES256\r\n"
+           "Accept-Ranges: bytes\r\n"
+           "Content-Type: application/octet-stream\r\n"
+           "Server: AmazonS3\r\n";
   }
 
   static std::string metadata(std::string_view name, const std::string& crc, std::uint64_t size) {

@@ -10,6 +10,8 @@
 namespace bench {
 
 inline constexpr std::string_view bucket = "bench";
+/// The same objects by the service of S3.
+inline constexpr std::string_view s3_bucket = "amazon";
 /// Objects are told apart by the first letter of their names, so that the server need not look
 /// further. As names in training sets, they are longer than a small string.
 inline constexpr std::string_view small_object = "small/n01440764/n01440764_10026.JPEG";

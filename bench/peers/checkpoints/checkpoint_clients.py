@@ -210,5 +210,37 @@ class S3(Client):
         return reader
 
 
-CLIENTS = {"dataflux": Dataflux, "gcsfs": Gcsfs, "gcs-torch-dataflux": Original,
-           "s3torchconnector": S3}
+class DatafluxS3(Dataflux):
+    """On a server of S3, which the environment names."""
+
+    scheme = "s3"
+
+
+class S3Whole(S3):
+    """s3torchconnector on a server of S3, with the keys that the environment has: it saves, too."""
+
+    @staticmethod
+    def _config():
+        from s3torchconnector import S3ClientConfig
+
+        return S3ClientConfig(force_path_style=True)
+
+    def open(self, name, mode):
+        from s3torchconnector import S3Checkpoint
+
+        files = S3Checkpoint(self.REGION, self.endpoint, self._config())
+        return files.writer(self.url(name)) if mode == "wb" else files.reader(self.url(name))
+
+    def writer(self, url):
+        from s3torchconnector._s3client import S3Client
+        from s3torchconnector.dcp import S3StorageWriter
+        from s3torchconnector.dcp.s3_file_system import S3FileSystem
+
+        writer = S3StorageWriter(self.REGION, url, overwrite=True)
+        writer.fs = S3FileSystem(self.REGION, S3Client(self.REGION, endpoint=self.endpoint,
+                                                       s3client_config=self._config()))
+        return writer
+
+
+CLIENTS = {"dataflux": Dataflux, "dataflux-s3": DatafluxS3, "gcsfs": Gcsfs, "gcs-torch-dataflux": Original,
+           "s3torchconnector": S3, "s3torchconnector-s3": S3Whole}

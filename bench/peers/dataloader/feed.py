@@ -19,6 +19,7 @@ looked at: its length, and both numbers. Of the first ones of each worker the CR
 the clock runs.
 """
 
+import functools
 import json
 import multiprocessing
 import os
@@ -137,12 +138,15 @@ def gcs_torch_dataflux(run, client):
     return kind(project_name=PROJECT, bucket_name=BUCKET, config=config, data_format_fn=as_tensor)
 
 
+DATASETS = {"get": Getting, "gcsfs": Gcsfs, "obstore": Obstore, "nothing": Nothing,
+            **{name: functools.partial(ours, kind=name) for name in ("iterable", "map")},
+            **{name: functools.partial(gcs_torch_dataflux, client=name) for name in (
+                "gcs-torch-dataflux", "gcs-torch-dataflux-compose", "gcs-torch-dataflux-iterable",
+                "gcs-torch-dataflux-iterable-compose")}}
+
+
 def dataset_of(client, run):
-    if client in ("iterable", "map"):
-        return ours(run, client)
-    if client.startswith("gcs-torch-dataflux"):
-        return gcs_torch_dataflux(run, client)
-    return {"get": Getting, "gcsfs": Gcsfs, "obstore": Obstore, "nothing": Nothing}[client](run)
+    return DATASETS[client](run)
 
 
 def loader_of(client, run):
