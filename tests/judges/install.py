@@ -70,7 +70,8 @@ def go_version():
 def install_go(folder):
     run("go", "install", FAKE_GCS_SERVER, env=os.environ | {"GOBIN": str(folder)})
     if go_version() < LATER_GO:
-        print(f"install.py: go {'.'.join(map(str, LATER_GO))} is not here: versitygw and aws-sdk-go are not asked")
+        wanted_go = ".".join(map(str, LATER_GO))
+        print(f"install.py: go {wanted_go} is not here: versitygw and aws-sdk-go are not asked")
         return
     run("go", "install", VERSITYGW, env=os.environ | {"GOBIN": str(folder)})
     run("go", "build", "-mod=readonly", "-o", folder / "aws_sdk_go_judge", ".", cwd=HERE / "aws_sdk_go")
@@ -79,7 +80,9 @@ def install_go(folder):
 def wanted():
     go = "later go" if go_version() >= LATER_GO else ""
     digest = hashlib.sha256("".join((sys.version, FAKE_GCS_SERVER, VERSITYGW, go)).encode())
-    for name in ("requirements.txt", "requirements-s3fs.txt", "package-lock.json", "aws_sdk_go/go.mod", "aws_sdk_go/main.go"):
+    asked = ("requirements.txt", "requirements-s3fs.txt", "package-lock.json", "aws_sdk_go/go.mod",
+             "aws_sdk_go/main.go")
+    for name in asked:
         digest.update((HERE / name).read_bytes())
     return digest.hexdigest()
 

@@ -88,7 +88,9 @@ struct judged {
       o.upload_checksum = sum;
       return good(s3::client::create(o));
     };
-    return {*client, bucket, names, joining, is_versitygw()};
+    if (!is_versitygw()) return {*client, bucket, names, joining, false};
+    // Parts that it copies by a range have the checksum of the whole source.
+    return {*client, bucket, names, joining, true, {s3::upload_checksum::none}};
   }
 };
 
@@ -102,7 +104,7 @@ TEST_CASE("s3 server: what the verbs of S3 do", "[judges]") {
   using s3_behaviour::behaviour;
   for (const auto& each : s3_behaviour::all) {
     if (is_versitygw()
-            ? each.run == &behaviour::large_copies || each.run == &behaviour::joins
+            ? each.run == &behaviour::joins
             : std::find(std::begin(of_moto), std::end(of_moto), each.run) == std::end(of_moto)) {
       continue;
     }
@@ -290,6 +292,7 @@ TEST_CASE("s3 server: keys of a role", "[sts]") {
                         << "\naws_secret_access_key = " << variable("AWS_SECRET_ACCESS_KEY")
                         << "\n";
   REQUIRE(setenv("AWS_CONFIG_FILE", config.c_str(), 1) == 0);
+  REQUIRE(setenv("AWS_SHARED_CREDENTIALS_FILE", config.c_str(), 1) == 0);
   REQUIRE(setenv("AWS_ENDPOINT_URL_STS", variable("AWS_ENDPOINT_URL_S3").c_str(), 1) == 0);
   const auto found = good(dataflux::find_aws_credentials({.profile = "job"}));
   CHECK(found.credentials->facts().kind == "aws_role");

@@ -70,5 +70,5 @@ def serving(name, tools, secure):
             subprocess.run([*setup, "buckets"], check=True, env={**os.environ, **found, **trusted})
             yield found
         finally:
-            server.terminate()
+            server.kill()  # moto does not end otherwise while connections are open
             server.wait(10)

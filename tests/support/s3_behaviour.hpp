@@ -58,6 +58,10 @@ struct behaviour {
       joining = {};
   /// The server compares checksums, and tells them.
   const bool checksums = true;
+  /// Uploads whose parts the server can copy.
+  const std::vector<dataflux::s3::upload_checksum> copied = {
+      dataflux::s3::upload_checksum::full_object, dataflux::s3::upload_checksum::composite,
+      dataflux::s3::upload_checksum::none};
 
   dataflux::result<dataflux::object_metadata> put(const std::string& object,
                                                   dataflux::bytes_view data,
@@ -324,9 +328,7 @@ struct behaviour {
                         .object = "large a+b",
                         .data = data,
                         .attributes = {.content_type = "x/y", .metadata = {{"k", "v"}}}}));
-    for (const auto sum :
-         {dataflux::s3::upload_checksum::full_object, dataflux::s3::upload_checksum::composite,
-          dataflux::s3::upload_checksum::none}) {
+    for (const auto sum : copied) {
       INFO("checksum " << static_cast<int>(sum));
       const auto by = joining(sum);
       const std::string to = "copy" + std::to_string(static_cast<int>(sum));
