@@ -117,8 +117,8 @@ struct test_permissions_request {
 result<void> validate(const test_permissions_request& r);
 
 /// 3-63 characters of a-z 0-9 - _ . that begin and end with a letter or digit; with dots up to 222,
-/// each piece 1-63; not an IPv4 address. Errors: invalid_argument, which says what is wrong. Pure;
-/// every request with a bucket is checked so before it is sent.
+/// each piece 1-63; not an IPv4 address. Or an ARN, of S3's. Errors: invalid_argument, with what is
+/// wrong. Pure; every request with a bucket is checked so before it is sent.
 result<void> validate_bucket_name(std::string_view bucket);
 
 }  // namespace dataflux::inline DATAFLUX_ABI

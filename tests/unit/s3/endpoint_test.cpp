@@ -37,6 +37,51 @@ TEST_CASE("s3 endpoint: AWS's hosts, by region, kind and addressing", "[s3]") {
         "https://ap-abc123-s3alias.s3.eu-west-1.amazonaws.com:443/");
 }
 
+TEST_CASE("s3 endpoint: access points by their ARNs, which have a region of their own", "[s3]") {
+  const auto host = [](const endpoint_rules& rules, std::string_view arn) {
+    const auto where = endpoint::make(rules).value();
+    const auto found = where.place_of(arn, "us-east-1");
+    if (!found) return std::string(to_string(found.error().code()));
+    CHECK(where.owns(*found->origin));
+    return found->region + " " + found->origin->to_string() + found->base;
+  };
+  const std::string arn{"arn:aws:s3:eu-west-1:123456789012:accesspoint/my-point"};
+  const std::string start{"eu-west-1 https://my-point-123456789012.s3-accesspoint"};
+  CHECK(host({}, arn) == start + ".eu-west-1.amazonaws.com:443/");
+  CHECK(host({.style = addressing::virtual_hosted}, arn) ==
+        start + ".eu-west-1.amazonaws.com:443/");
+  CHECK(host({.dual_stack = true}, arn) == start + ".dualstack.eu-west-1.amazonaws.com:443/");
+  CHECK(host({.fips = true}, arn) == start + "-fips.eu-west-1.amazonaws.com:443/");
+  CHECK(host({.dual_stack = true, .fips = true}, arn) ==
+        start + "-fips.dualstack.eu-west-1.amazonaws.com:443/");
+  CHECK(host({}, "arn:aws-cn:s3:cn-north-1:1:accesspoint/p") ==
+        "cn-north-1 https://p-1.s3-accesspoint.cn-north-1.amazonaws.com.cn:443/");
+  CHECK(host({.style = addressing::path}, arn) == "invalid_argument");
+  CHECK(host({.url = "https://minio.test"}, arn) == "invalid_argument");
+  for (const char* other :
+       {"arn:aws:s3::123456789012:accesspoint/mfzwi23gnjvgw.mrap",
+        "arn:aws:s3-object-lambda:eu-west-1:1:accesspoint/p",
+        "arn:aws:s3-outposts:eu-west-1:1:outpost/op-1/accesspoint/p", "arn:aws:s3:::bucket",
+        "arn:aws:iam::1:user/x", "arn:aws:s3:us-iso-east-1:1:accesspoint/p"}) {
+    CAPTURE(other);
+    CHECK(host({}, other) == "unimplemented");
+  }
+  for (const std::string bad :
+       {"arn:", "arn:aws:s3", "arn:aws:s3:eu-west-1:1", "arn:aws:s3:eu-west-1::accesspoint/p",
+        "arn:aws:s3:eu-west-1:x:accesspoint/p", "arn:aws:s3:eu-west-1:1:accesspoint/",
+        "arn:aws:s3:eu-west-1:1:accesspoint/a.b", "arn:aws:s3:a.b:1:accesspoint/p",
+        "arn:aws:s3:cn-north-1:1:accesspoint/p", "arn:evil:s3:eu-west-1:1:accesspoint/p",
+        "arn:aws:s3:eu-west-1:1:accesspoint/a/b", "arn:aws:s3:eu-west-1:1:accesspoint/A"}) {
+    CAPTURE(bad);
+    CHECK(host({}, bad) == "invalid_argument");
+  }
+  CHECK(host({}, "arn:aws:s3:eu-west-1:123456789012:accesspoint/" + std::string(60, 'a')) ==
+        "invalid_argument");
+  bucket_places places{endpoint::make({}).value(), "us-east-1"};
+  CHECK(places.find(arn).value()->region == "eu-west-1");
+  CHECK_FALSE(places.learn(arn, "us-west-2"));
+}
+
 TEST_CASE("s3 endpoint: a bucket that no certificate covers goes into the path", "[s3]") {
   CHECK(place({}, "a.b.c") == "https://s3.eu-west-1.amazonaws.com:443/a.b.c/");
   CHECK(place({}, "old_one") == "https://s3.eu-west-1.amazonaws.com:443/old_one/");

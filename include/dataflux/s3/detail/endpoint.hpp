@@ -22,6 +22,17 @@ enum class addressing : std::uint8_t {
 /// A region's name goes into names of hosts, and servers tell it: one label of DNS in lower case.
 bool is_region(std::string_view text) noexcept;
 
+/// What an access point's ARN says: "arn:aws:s3:REGION:ACCOUNT:accesspoint/NAME".
+struct access_point {
+  std::string region{};
+  std::string account{};
+  std::string name{};
+};
+
+/// Errors: unimplemented for an ARN of something else, such as an access point of several regions;
+/// invalid_argument for one that is damaged.
+result<access_point> parse_access_point(std::string_view arn);
+
 /// What a client says of where the service is.
 struct endpoint_rules {
   /// "http[s]://host[:port][/base]" of a server that speaks as S3 does; empty = AWS.
@@ -49,7 +60,9 @@ class endpoint {
   bool is_aws() const noexcept { return !custom_; }
   /// Errors: unimplemented for a directory bucket, whose requests are signed otherwise, and for a
   /// region of a partition without public hosts; invalid_argument for a region that is no name, or
-  /// a bucket that is no label of a host's name and must be one.
+  /// a bucket that is no label of a host's name and must be one. Those of parse_access_point();
+  /// invalid_argument for an ARN where the endpoint is not AWS, or buckets stand in the path. An
+  /// ARN has a region of its own.
   result<bucket_place> place_of(std::string_view bucket, std::string_view region) const;
   /// For what is about no bucket: its base is the endpoint's own.
   result<bucket_place> place_of_all(std::string_view region) const;
@@ -61,6 +74,8 @@ class endpoint {
  private:
   explicit endpoint(endpoint_rules rules) noexcept : rules_(std::move(rules)) {}
   result<http::origin> origin_in(std::string_view region) const;
+  result<bucket_place> place_of_access_point(std::string_view arn) const;
+  result<std::string> host_in(std::string_view service, std::string_view region) const;
 
   endpoint_rules rules_;
   http::origin server_{};  ///< where custom_

@@ -5,6 +5,7 @@
 #include <dataflux/service/detail/query_writer.hpp>
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -40,6 +41,20 @@ inline target_writer begin(const call_context& context, http::method method,
     target.path((*place)->base, key);
   }
   return target;
+}
+
+/// What a copy says of its source.
+inline std::string copy_source(std::string_view bucket, std::string_view key) {
+  std::string source{"/"};
+  source.append(bucket).push_back('/');
+  codec::append_percent_path(source, key);
+  return source;
+}
+/// Errors: unimplemented for an access point by its ARN, which says it in another way.
+inline result<void> check_copy_source(std::string_view bucket) {
+  if (!bucket.starts_with("arn:")) return {};
+  return error{errc::unimplemented,
+               "copy, compose: name the source's bucket, or the access point's alias, not its ARN"};
 }
 
 /// Whether there is a place for requests about the bucket.

@@ -22,7 +22,8 @@ DATAFLUX_INLINE result<std::shared_ptr<const bucket_place>> bucket_places::find(
 }
 
 DATAFLUX_INLINE bool bucket_places::learn(std::string_view bucket, std::string_view region) {
-  if (bucket.empty() || !is_region(region)) return false;
+  // An ARN says it itself.
+  if (bucket.empty() || bucket.starts_with("arn:") || !is_region(region)) return false;
   const auto before = find(bucket);
   if (!before || (*before)->region == region) return false;
   auto made = endpoint_.place_of(bucket, region);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/codec/detail/xml.hpp>
 #include <dataflux/s3/detail/copy_part_verb.hpp>
 #include <dataflux/s3/detail/entity_tag.hpp>
@@ -25,6 +24,7 @@ DATAFLUX_INLINE result<void> validate(const copy_part_request& r) {
 }
 
 DATAFLUX_INLINE result<void> copy_part_verb::check(const call_context& context, const request& r) {
+  if (auto known = check_copy_source(r.source_bucket); !known) return known;
   if (auto known = check_place(context, r.source_bucket); !known) return known;
   return check_place(context, r.bucket);
 }
@@ -34,10 +34,7 @@ DATAFLUX_INLINE void copy_part_verb::build(const call_context& context, const re
   begin(context, http::method::put, r.bucket, r.object, out)
       .number("partNumber", r.part_number)
       .text("uploadId", r.upload_id);
-  std::string source{"/"};
-  source.append(r.source_bucket).push_back('/');
-  codec::append_percent_path(source, r.source);
-  out.headers.add("x-amz-copy-source", source);
+  out.headers.add("x-amz-copy-source", copy_source(r.source_bucket, r.source));
   out.headers.add("x-amz-copy-source-if-match", quoted_tag(r.source_etag));
   // A range of what is small is refused.
   if (r.length == r.source_size) return;

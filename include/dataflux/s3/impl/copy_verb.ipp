@@ -1,6 +1,5 @@
 #pragma once
 
-#include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/s3/detail/copy_verb.hpp>
 #include <dataflux/s3/detail/entity_tag.hpp>
 #include <dataflux/s3/detail/error_reply.hpp>
@@ -15,6 +14,7 @@ DATAFLUX_INLINE result<void> copy_verb::check(const call_context& context, const
   if (auto known = check_attributes(r.attributes); !known) return known;
   if (auto known = check_read_conditions(r.source_conditions); !known) return known;
   if (auto known = check_write_conditions(r.conditions); !known) return known;
+  if (auto known = check_copy_source(r.source_bucket); !known) return known;
   if (auto known = check_place(context, r.source_bucket); !known) return known;
   return check_place(context, r.bucket);
 }
@@ -39,10 +39,7 @@ DATAFLUX_INLINE void copy_verb::build(const call_context& context, const request
     return;
   }
   begin(context, http::method::put, r.bucket, r.object, out);
-  std::string source{"/"};
-  source.append(r.source_bucket).push_back('/');
-  codec::append_percent_path(source, r.source);
-  out.headers.add("x-amz-copy-source", source);
+  out.headers.add("x-amz-copy-source", copy_source(r.source_bucket, r.source));
   out.headers.add("x-amz-copy-source-if-match", quoted_tag(s.source->etag));
   object_attributes asked = r.attributes;
   if (!r.attributes.empty()) out.headers.add("x-amz-metadata-directive", "REPLACE");

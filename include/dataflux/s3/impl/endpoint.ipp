@@ -4,6 +4,7 @@
 #include <dataflux/s3/detail/endpoint.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
@@ -59,16 +60,78 @@ DATAFLUX_INLINE result<http::origin> endpoint::origin_in(std::string_view region
                  "the region is no name of one, such as \"us-east-1\": set `region`"};
   }
   if (custom_) return server_;
+  http::origin origin;
+  auto host = host_in("s3", region);
+  if (!host) return std::move(host).error();
+  origin.host = *std::move(host);
+  return origin;
+}
+
+DATAFLUX_INLINE result<std::string> endpoint::host_in(std::string_view service,
+                                                      std::string_view region) const {
   const std::string_view domain = domain_of(region);
   if (domain.empty()) {
     return error{errc::unimplemented, "the hosts of region " + std::string{region} +
                                           " are not public: name yours by `endpoint`"};
   }
+  std::string host{service};
+  host.append(rules_.fips ? "-fips." : ".").append(rules_.dual_stack ? "dualstack." : "");
+  return host.append(region).append(".").append(domain);
+}
+
+DATAFLUX_INLINE result<access_point> parse_access_point(std::string_view arn) {
+  const auto other = [](std::string_view what) {
+    return error{errc::unimplemented,
+                 std::string{what}.append(": name a bucket, the alias of an access point, or "
+                                          "arn:aws:s3:REGION:ACCOUNT:accesspoint/NAME")};
+  };
+  std::array<std::string_view, 6> fields{};
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const std::size_t end = i + 1 < fields.size() ? arn.find(':') : arn.size();
+    if (end == std::string_view::npos) {
+      return error{errc::invalid_argument, "the bucket's ARN is cut off"};
+    }
+    fields[i] = arn.substr(0, end);
+    arn.remove_prefix(std::min(end + 1, arn.size()));
+  }
+  const auto& [prefix, partition, service, region, account, resource] = fields;
+  constexpr std::string_view kind{"accesspoint/"};
+  if (service == "s3-object-lambda") return other("the ARN is of an Object Lambda access point");
+  if (service == "s3-outposts") return other("the ARN is of an Outpost");
+  if (service != "s3" || !resource.starts_with(kind)) return other("the ARN is of no access point");
+  if (region.empty()) {
+    return other("the access point is of several regions, whose requests are signed otherwise");
+  }
+  const std::string_view name = resource.substr(kind.size());
+  const bool is_account = !account.empty() && account.size() <= 12 &&
+                          account.find_first_not_of("0123456789") == std::string_view::npos;
+  const bool in_china = region.starts_with("cn-");
+  if (!is_region(region) || !is_account || !is_label(name) || in_china != (partition == "aws-cn") ||
+      !partition.starts_with("aws")) {
+    return error{errc::invalid_argument,
+                 "the bucket's ARN names no access point: its region, account or name cannot be"};
+  }
+  return access_point{std::string{region}, std::string{account}, std::string{name}};
+}
+
+/// The path has no bucket.
+DATAFLUX_INLINE result<bucket_place> endpoint::place_of_access_point(std::string_view arn) const {
+  const auto point = parse_access_point(arn);
+  if (!point) return point.error();
+  if (custom_ || rules_.style == addressing::path) {
+    return error{errc::invalid_argument,
+                 "an access point's ARN stands for a host of AWS: leave out the endpoint and "
+                 "addressing::path"};
+  }
+  auto host = host_in("s3-accesspoint", point->region);
+  if (!host) return std::move(host).error();
   http::origin origin;
-  origin.host = rules_.fips ? "s3-fips." : "s3.";
-  if (rules_.dual_stack) origin.host.append("dualstack.");
-  origin.host.append(region).append(".").append(domain);
-  return origin;
+  origin.host = point->name + "-" + point->account + "." + *host;
+  if (!is_label(std::string_view{origin.host}.substr(0, origin.host.find('.')))) {
+    return error{errc::invalid_argument, "the access point's name is too long for a host's"};
+  }
+  return bucket_place{point->region, std::make_shared<const http::origin>(std::move(origin)),
+                      base_};
 }
 
 DATAFLUX_INLINE result<bucket_place> endpoint::place_of_all(std::string_view region) const {
@@ -85,6 +148,7 @@ DATAFLUX_INLINE result<bucket_place> endpoint::place_of(std::string_view bucket,
                  "a directory bucket (S3 Express One Zone) has sessions and an order of its own, "
                  "which the library does not know: use a general purpose bucket"};
   }
+  if (bucket.starts_with("arn:")) return place_of_access_point(bucket);
   auto origin = origin_in(region);
   if (!origin) return std::move(origin).error();
   const bool in_host = rules_.style == addressing::virtual_hosted ||

@@ -59,23 +59,6 @@ inline bool has_control(std::string_view text) noexcept {
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
-/// Four pieces of digits only.
-inline bool looks_like_ipv4(std::string_view bucket) noexcept {
-  return std::count(bucket.begin(), bucket.end(), '.') == 3 &&
-         std::all_of(bucket.begin(), bucket.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
-}
-
-inline bool has_good_pieces(std::string_view bucket) noexcept {
-  while (true) {
-    const std::size_t dot = bucket.find('.');
-    const std::string_view piece = bucket.substr(0, dot);
-    if (piece.empty() || piece.size() > 63) return false;
-    if (dot == std::string_view::npos) return true;
-    bucket.remove_prefix(dot + 1);
-  }
-}
-
 /// lower-case tchar of RFC 9110 5.6.2
 inline bool is_lower_token(std::string_view text) noexcept {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -200,28 +183,6 @@ result<void> first_error(const result<void>& check, const Results&... others) {
 }
 
 }  // namespace detail
-
-DATAFLUX_INLINE result<void> validate_bucket_name(std::string_view bucket) {
-  const auto bad = [&](std::string_view rule) {
-    return detail::bad_input("bucket name", bucket, rule);
-  };
-  if (bucket.empty()) return bad("must not be empty");
-  if (bucket.starts_with("gs://")) return bad("is the bare name, without gs://");
-  if (bucket.starts_with("s3://")) return bad("is the bare name, without s3://");
-  if (!std::all_of(bucket.begin(), bucket.end(), detail::is_bucket_character)) {
-    return bad("has only a-z, 0-9, '-', '_' and '.'");
-  }
-  const bool dotted = bucket.find('.') != std::string_view::npos;
-  if (bucket.size() < 3 || bucket.size() > (dotted ? 222U : 63U)) {
-    return bad("has 3 to 63 characters, with dots up to 222");
-  }
-  if (!detail::is_letter_or_digit(bucket.front()) || !detail::is_letter_or_digit(bucket.back())) {
-    return bad("begins and ends with a letter or a digit");
-  }
-  if (!detail::has_good_pieces(bucket)) return bad("has 1 to 63 characters between dots");
-  if (detail::looks_like_ipv4(bucket)) return bad("must not be an IP address");
-  return {};
-}
 
 DATAFLUX_INLINE result<void> detail::validate_object_name(std::string_view object) {
   const auto bad = [&](std::string_view rule) {
