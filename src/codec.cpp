@@ -1,6 +1,7 @@
 #include <dataflux/codec/impl/base64.ipp>
 #include <dataflux/codec/impl/block_file.ipp>
 #include <dataflux/codec/impl/crc32c.ipp>
+#include <dataflux/codec/impl/glob.ipp>
 #include <dataflux/codec/impl/gzip_decoder.ipp>
 #include <dataflux/codec/impl/json.ipp>
 #include <dataflux/codec/impl/json_writer.ipp>

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+namespace shard_index_body {
 namespace {
 
 void read_sample(const dataflux::shard_index& index, std::uint64_t i) {
@@ -46,10 +47,11 @@ void read_all(const fuzz::block_file_copy& copy) {
 }
 
 }  // namespace
+}  // namespace shard_index_body
 
 void fuzz_shard_index(std::span<const std::byte> input) {
   fuzz::block_file_copy copy{input};
-  read_all(copy);
+  shard_index_body::read_all(copy);
   copy.make_good(48);
-  read_all(copy);
+  shard_index_body::read_all(copy);
 }

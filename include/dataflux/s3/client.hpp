@@ -94,7 +94,7 @@ struct client_options {
 ///
 /// A generation is made of the object's ETag: it names one content, and of two none is the later.
 /// A condition on one takes one more request. What S3 lacks is in traits(), and such a verb answers
-/// unimplemented: move, resumable uploads, versions of a listing, globs, metagenerations. A compose
+/// unimplemented: move, resumable uploads, versions of a listing, metagenerations. A compose
 /// is an upload whose parts the service copies; what is smaller than a part is read and sent. A
 /// bucket with versions is used as one without.
 ///

@@ -58,7 +58,7 @@ struct list_page_request {
   /// Objects whose name ends with the delimiter are listed as objects, too.
   bool include_trailing_delimiter{false};
   /// Only names that match: '*' stops at '/', '**' does not, '?', '[..]', '{a,b}'. The service
-  /// matches; memory_store returns unimplemented.
+  /// matches, or the client where it cannot; memory_store returns unimplemented.
   std::string match_glob{};
   /// All generations of each name, the oldest first, not the live one alone. memory_store does so
   /// without a delimiter only.

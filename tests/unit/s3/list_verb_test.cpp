@@ -178,12 +178,31 @@ TEST_CASE("s3 list: a page that breaks its contract is an error", "[s3]") {
   CHECK_FALSE(parse(again, page_of(entry("p1"), more)));
 }
 
+TEST_CASE("s3 list: a glob is matched here, and the page goes on behind all names", "[s3]") {
+  const dataflux::list_page_request r{.bucket = "bkt", .prefix = "p", .match_glob = "p*.jpg"};
+  CHECK(s3::list_verb::check(usual_context(), r));
+  CHECK(built<s3::list_verb>(r, {}).target.find("glob") == std::string::npos);
+  const auto page =
+      parse(r,
+            page_of(entry("p1.jpg") + entry("p2.txt") + entry("p3.jpg") + entry("p4/a.jpg"), more))
+          .value();
+  CHECK(names(page) == texts{"p1.jpg", "p3.jpg"});
+  CHECK(page.next_page_token == "np4/a.jpg");
+  const auto none = parse(r, page_of(entry("p2.txt"), more)).value();
+  CHECK(none.objects.empty());
+  CHECK(none.next_page_token == "np2.txt");
+}
+
 TEST_CASE("s3 list: what S3 does not know is refused", "[s3]") {
   const auto code = [](const dataflux::list_page_request& r) {
     return s3::list_verb::check(usual_context(), r).error().code();
   };
-  CHECK(code({.bucket = "bkt", .match_glob = "*"}) == errc::unimplemented);
+  CHECK(code({.bucket = "bkt", .delimiter = "/", .match_glob = "*"}) == errc::unimplemented);
   CHECK(code({.bucket = "bkt", .versions = true}) == errc::unimplemented);
+  CHECK(s3::list_verb::check(usual_context(), {.bucket = "bkt", .versions = true})
+            .error()
+            .message()
+            .find("ListObjectVersions") != std::string::npos);
   CHECK(code({.bucket = "bkt", .delimiter = "/", .include_trailing_delimiter = true}) ==
         errc::unimplemented);
   CHECK(s3::list_verb::check(usual_context(), {.bucket = "bkt"}));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/detail/glob.hpp>
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/list/detail/filter_table.hpp>
 #include <dataflux/list/detail/list_coordinator.hpp>
@@ -58,8 +59,11 @@ inline result<void> check(const fast_list_request& r) {
   return validate(as_page_request(r));
 }
 
+/// What a glob begins with narrows it, too: a service may have to look at every name.
 inline name_range range_of(const fast_list_request& r) {
-  return name_range::of_prefix(r.prefix).intersect({r.start_offset, r.end_offset});
+  const auto all = name_range::of_prefix(r.prefix).intersect({r.start_offset, r.end_offset});
+  if (r.match_glob.empty() || !r.delimiter.empty()) return all;
+  return all.intersect(name_range::of_prefix(codec::glob{r.match_glob}.prefix()));
 }
 
 inline range_splitter_options splitter_options(const fast_list_request& r,

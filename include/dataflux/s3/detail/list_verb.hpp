@@ -25,7 +25,9 @@ struct list_verb {
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, {}, 0, false};
   }
-  /// Errors: unimplemented for match_glob, versions and include_trailing_delimiter; as start_of().
+  /// Names are matched with match_glob here: S3 lists them all.
+  /// Errors: unimplemented for versions and include_trailing_delimiter, and for match_glob beside a
+  /// delimiter; as start_of().
   static result<void> check(const call_context& context, const request& r);
   static result<state> prepare(const request&, const call_id&) { return state{}; }
   static void build(const call_context& context, const request& r, const state&,

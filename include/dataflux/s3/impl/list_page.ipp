@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/detail/glob.hpp>
 #include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/codec/timestamp.hpp>
 #include <dataflux/http/detail/characters.hpp>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
@@ -81,7 +83,9 @@ DATAFLUX_INLINE result<page_start> start_of(const list_page_request& r) {
 class page_reader {
  public:
   page_reader(const list_page_request& asked, page_start from, list_page& page)
-      : asked_(asked), from_(std::move(from)), page_(page) {}
+      : asked_(asked), from_(std::move(from)), page_(page) {
+    if (!asked.match_glob.empty()) glob_.emplace(asked.match_glob);
+  }
 
   void read(const codec::xml_element& root) {
     coded_ = root.child_text("EncodingType") == "url";
@@ -127,6 +131,7 @@ class page_reader {
     const auto size = http::parse_decimal(size_text);
     check(size && *size <= greatest_object, "object", name, "has no size that can be");
     if (!is_wanted("object", name, last_name_) || fault_) return;
+    if (glob_ && !glob_->matches(name)) return;
     const std::string etag = entry.child_text("ETag").value_or("");
     const std::string storage_class = entry.child_text("StorageClass").value_or("");
     object_extras extras{.storage_class = storage_class};
@@ -160,6 +165,7 @@ class page_reader {
 
   const list_page_request& asked_;
   const page_start from_;
+  std::optional<codec::glob> glob_{};
   list_page& page_;
   bool coded_{false};
   bool ended_{false};

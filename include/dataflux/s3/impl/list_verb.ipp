@@ -7,12 +7,19 @@ namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
 DATAFLUX_INLINE result<void> list_verb::check(const call_context& context, const request& r) {
   const auto lacks = [](std::string_view what) {
-    return error{errc::unimplemented, std::string{what}.append(": S3's listing does not know it")};
+    return error{errc::unimplemented, std::string{what}};
   };
-  if (!r.match_glob.empty()) return lacks("match_glob");
-  if (r.versions) return lacks("versions");
+  if (!r.match_glob.empty() && !r.delimiter.empty()) {
+    return lacks(
+        "match_glob: S3 folds names before anybody could match them; leave out the delimiter");
+  }
+  if (r.versions) {
+    return lacks(
+        "versions: on S3 an older version of an object has an id and no generation of its own, by "
+        "which it could be read; list and restore it by ListObjectVersions of AWS's own tools");
+  }
   if (r.include_trailing_delimiter && !r.delimiter.empty()) {
-    return lacks("include_trailing_delimiter");
+    return lacks("include_trailing_delimiter: S3's listing does not know it");
   }
   if (auto from = start_of(r); !from) return std::move(from).error();
   return check_place(context, r.bucket);
