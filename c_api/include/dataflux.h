@@ -926,9 +926,9 @@ DATAFLUX_API dataflux_status dataflux_operation_take_manifest(dataflux_operation
 
 DATAFLUX_API uint64_t dataflux_manifest_size(const dataflux_manifest* manifest);
 /* What was listed, how, and when, as a JSON object, which lives as long as the manifest. Its
- * members are "bucket", "prefix", "start_offset", "end_offset", "match_glob", "versions", "taken",
- * "options" (pairs of name and value) and "rows". "bytes" is the size of the manifest's file or
- * object. */
+ * members are "scheme" (of the service: "gs" or "s3"), "bucket", "prefix", "start_offset",
+ * "end_offset", "match_glob", "versions", "taken", "options" (pairs of name and value) and "rows".
+ * "bytes" is the size of the manifest's file or object. */
 DATAFLUX_API dataflux_status dataflux_manifest_json(const dataflux_manifest* manifest,
                                                     const char** json, dataflux_error** err);
 /* At most `count` rows from `first` on (UINT64_MAX = all) as a listing without a copy, by
@@ -985,7 +985,8 @@ typedef struct dataflux_refresh_options {
 DATAFLUX_API void dataflux_refresh_options_init(dataflux_refresh_options* options, size_t size);
 
 /* Lists again what the manifest lists, and compares. Writes nothing. The record's size is the
- * number of rows now. */
+ * number of rows now. DATAFLUX_INVALID_ARGUMENT for a manifest of another service than the
+ * client's, before any request. */
 DATAFLUX_API dataflux_status dataflux_manifest_refresh(dataflux_client* client,
                                                        const dataflux_manifest* manifest,
                                                        const dataflux_refresh_options* options,
@@ -1137,7 +1138,8 @@ DATAFLUX_API void dataflux_verify_shards_options_init(dataflux_verify_shards_opt
  *
  * Failures: of the first wrong shard, unless `return_wrong`: DATAFLUX_FAILED_PRECONDITION for a
  * changed one, DATAFLUX_NOT_FOUND for a deleted one, DATAFLUX_DATA_LOSS for the others. Those of
- * reading and of the file system. DATAFLUX_DATA_LOSS for a damaged index. */
+ * reading and of the file system. DATAFLUX_DATA_LOSS for a damaged index.
+ * DATAFLUX_INVALID_ARGUMENT for one of another service than the client's. */
 DATAFLUX_API dataflux_status dataflux_verify_shards(dataflux_client* client,
                                                     const dataflux_shard_index* index,
                                                     const dataflux_verify_shards_options* options,
@@ -1158,7 +1160,8 @@ typedef struct dataflux_shard_index_info {
   uint64_t bytes;     /* of the index itself */
   uint64_t digest;    /* equal for equal bytes: tells indexes of the same shards apart */
   const char* bucket; /* that the shards are in */
-  const char* json;   /* an object: "taken", when indexing began, and "options", pairs of texts */
+  const char* json;   /* an object: "scheme" of the service, "gs" or "s3"; "taken", when indexing
+                       * began; and "options", pairs of texts */
 } dataflux_shard_index_info;
 
 DATAFLUX_API dataflux_status dataflux_shard_index_describe(const dataflux_shard_index* index,
@@ -1245,7 +1248,8 @@ DATAFLUX_API dataflux_status dataflux_shard_index_find(const dataflux_shard_inde
 /* Pushes samples into a feed of the index's bucket, as dataflux_getter_push() does requests. Each
  * is read in the generation that was indexed, neighbours together, and compared if its shard is
  * checksummed: then its record has DATAFLUX_RECORD_VERIFIED. A number that fails, with
- * DATAFLUX_OUT_OF_RANGE or DATAFLUX_DATA_LOSS, fails the call; then nothing is pushed. */
+ * DATAFLUX_OUT_OF_RANGE or DATAFLUX_DATA_LOSS, fails the call; then nothing is pushed. So does an
+ * index of another service than the client's, with DATAFLUX_INVALID_ARGUMENT. */
 DATAFLUX_API dataflux_status dataflux_getter_push_samples(dataflux_getter* getter,
                                                           const dataflux_shard_index* index,
                                                           const uint64_t* numbers, size_t count,

@@ -3,6 +3,7 @@
 
 #include <dataflux/download/getter.hpp>
 #include <dataflux/shard/sample_reads.hpp>
+#include <dataflux/store/detail/own_service.hpp>
 
 #include <vector>
 
@@ -28,6 +29,11 @@ class getter_state final : public queue_member {
     gone.swap(items_);
   }
   std::optional<dataflux::get_feed>& feed() noexcept { return feed_; }
+  /// An index of another service has nothing that this client could read.
+  result<void> check(const dataflux::shard_index& index) const {
+    return dataflux::detail::check_own_service(*client_->client, index.description().scheme,
+                                               "index");
+  }
   void cancel() noexcept override {
     std::scoped_lock lock(mutex_);
     cancelled_ = true;
@@ -260,6 +266,7 @@ dataflux_status dataflux_getter_push_samples(dataflux_getter* getter,
     if (!to) return to.error();
     if (index == nullptr) return missing("index");
     if (numbers == nullptr && count > 0) return missing("numbers");
+    if (auto own = (*to)->check(index->what); !own) return own;
     std::vector<dataflux::get_request> all;
     all.reserve(count);
     for (size_t i = 0; i < count; ++i) {

@@ -102,7 +102,10 @@ class lister_state final : public queue_member {
     w.end_object();
     const auto rows = std::make_shared<dataflux::object_columns>();
     auto made = std::make_unique<dataflux_listing>(
-        listed{.rows = rows, .json = std::move(w).take(), .versions = versions_});
+        listed{.rows = rows,
+               .json = std::move(w).take(),
+               .versions = versions_,
+               .scheme = std::string(client_->client->traits().scheme)});
     if (pages_ && !asked_) ask();
     // Nothing can fail any more.
     *rows = std::move(ready_->objects);

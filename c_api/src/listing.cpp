@@ -70,7 +70,7 @@ void put_summary(json_writer& w, const dataflux::list_summary& s) {
   if (s.cause) w.key("cause").string(s.cause->to_string());
 }
 
-listed listed_of(dataflux::listing all, bool versions,
+listed listed_of(dataflux::listing all, bool versions, std::string_view scheme,
                  std::optional<dataflux::manifest_description> description) {
   json_writer w;
   w.begin_object();
@@ -81,6 +81,7 @@ listed listed_of(dataflux::listing all, bool versions,
   return {.rows = std::make_shared<const dataflux::object_columns>(std::move(all.objects)),
           .json = std::move(w).take(),
           .versions = versions,
+          .scheme = std::string(scheme),
           .description = std::move(description)};
 }
 
@@ -91,18 +92,18 @@ dataflux::operation<listed> submit_list(client_state& c, dataflux::fast_list_req
   std::optional<dataflux::manifest_description> description;
   // Folded prefixes are no rows: then there is none.
   if (auto made = dataflux::describe_listing(
-          request,
-          std::chrono::time_point_cast<dataflux::timestamp::duration>(system_clock::now()))) {
+          request, std::chrono::time_point_cast<dataflux::timestamp::duration>(system_clock::now()),
+          c.client->traits().scheme)) {
     description = *std::move(made);
   }
   return dataflux::start_operation<listed>(request.limits, [&](auto done) {
     dataflux::start_fast_list(
         *c.client, request,
-        [done = std::move(done), versions = request.versions,
+        [done = std::move(done), versions = request.versions, scheme = c.client->traits().scheme,
          description = std::move(description)](result<dataflux::listing> all) mutable {
           if (!all) return done(std::move(all).error());
           done(contained<listed>([&]() -> result<listed> {
-            return listed_of(*std::move(all), versions, std::move(description));
+            return listed_of(*std::move(all), versions, scheme, std::move(description));
           }));
         });
   });

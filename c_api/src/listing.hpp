@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dataflux_c {
@@ -19,6 +20,7 @@ struct listed {
   std::shared_ptr<const dataflux::object_columns> rows{};
   std::string json{};
   bool versions{false};
+  std::string scheme{"gs"};  ///< of the service that was listed
   /// Of all that was to be listed, with nothing missing or folded.
   std::optional<dataflux::manifest_description> description{};
 };
@@ -29,7 +31,7 @@ void put_summary(dataflux::detail::codec::json_writer& w, const dataflux::list_s
 void put_prefixes(dataflux::detail::codec::json_writer& w,
                   const std::vector<std::string>& prefixes);
 /// `description`: of all of it.
-listed listed_of(dataflux::listing all, bool versions,
+listed listed_of(dataflux::listing all, bool versions, std::string_view scheme,
                  std::optional<dataflux::manifest_description> description);
 
 /// A call that gives a listing.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -116,6 +117,7 @@ std::string text_about(const manifest& m) {
   const dataflux::manifest_description& d = m.description();
   dataflux::detail::codec::json_writer w;
   w.begin_object();
+  w.key("scheme").string(d.scheme);
   w.key("bucket").string(d.bucket).key("prefix").string(d.prefix);
   w.key("start_offset").string(d.start_offset).key("end_offset").string(d.end_offset);
   w.key("match_glob").string(d.match_glob).key("versions").boolean(d.versions);
@@ -138,6 +140,7 @@ result<listed> rows_of(const manifest& m, std::uint64_t first, std::uint64_t cou
   out.rows = std::make_shared<const dataflux::object_columns>(*std::move(rows));
   out.json = R"({"prefixes":[]})";
   out.versions = m.description().versions;
+  out.scheme = m.description().scheme;
   return out;
 }
 
@@ -145,14 +148,16 @@ dataflux::operation<listing_difference> submit_refresh(client_state& c, const ma
                                                        dataflux::refresh_options options) {
   return dataflux::start_operation<listing_difference>(options.limits, [&](auto done) {
     const bool versions = before.description().versions;
+    const std::string_view scheme = c.client->traits().scheme;
     dataflux::start_refresh_manifest(
         *c.client, before, options,
-        [done = std::move(done), versions](result<dataflux::refreshed_listing> refreshed) mutable {
+        [done = std::move(done), versions,
+         scheme](result<dataflux::refreshed_listing> refreshed) mutable {
           if (!refreshed) return done(std::move(refreshed).error());
           done(contained<listing_difference>([&]() -> result<listing_difference> {
-            return listing_difference{
-                std::move(refreshed->changes),
-                listed_of(std::move(refreshed->now), versions, std::move(refreshed->description))};
+            return listing_difference{std::move(refreshed->changes),
+                                      listed_of(std::move(refreshed->now), versions, scheme,
+                                                std::move(refreshed->description))};
           }));
         });
   });

@@ -128,7 +128,8 @@ result<dataflux::index_shards_request> indexing_of(const dataflux_index_shards_o
 
 std::string text_about(const dataflux::shard_index& index) {
   json_writer w;
-  w.begin_object().key("taken").string(dataflux::to_string(index.description().taken));
+  w.begin_object().key("scheme").string(index.description().scheme);
+  w.key("taken").string(dataflux::to_string(index.description().taken));
   w.key("options").begin_array();
   for (const auto& [name, value] : index.description().options) {
     w.begin_array().string(name).string(value).end_array();
@@ -236,8 +237,8 @@ dataflux_status dataflux_shard_index_import(const dataflux_index_shards_options*
       if (!index) return std::move(index).error();
       from.push_back(*std::move(index));
     }
-    auto made =
-        dataflux::import_foreign_index(o->bucket, *rows, from, dataflux_c::grouping_rules_of(*o));
+    auto made = dataflux::import_foreign_index(o->bucket, *rows, from,
+                                               dataflux_c::grouping_rules_of(*o), listing->scheme);
     if (!made) return std::move(made).error();
     std::string json = dataflux_c::text_about(*made);
     // Memory comes first, and then the value moves. NOLINTNEXTLINE(modernize-make-unique)

@@ -191,12 +191,36 @@ exit_status run_with(const session& with, const command_line& asked) {
 }
 
 using typed = command_line;
+
+void append_place(const std::string& place, std::vector<std::string>& to) { to.push_back(place); }
+void append_place(const std::vector<std::string>& places, std::vector<std::string>& to) {
+  to.insert(to.end(), places.begin(), places.end());
+}
+/// Those of its options that are places.
+template <auto Options, auto... Places>
+std::vector<std::string> places_in(const command_line& asked) {
+  std::vector<std::string> all;
+  (append_place(asked.*Options.*Places, all), ...);
+  return all;
+}
+std::vector<std::string> places_of_shards(const command_line& asked) {
+  using of = shards_options;
+  auto all = places_in<&typed::shards, &of::source, &of::index, &of::parts, &of::board>(asked);
+  const rewrite_options& rewrite = asked.shards.rewrite;
+  append_place(rewrite.inputs, all);
+  append_place(rewrite.manifests, all);
+  append_place(rewrite.output, all);
+  return all;
+}
+
 constexpr command table[]{
-    {"ls", "List objects and folders", declare_ls, run_with<run_ls, &typed::ls>,
+    {"ls", "List objects and folders", declare_ls, places_in<&typed::ls, &ls_options::url>,
+     run_with<run_ls, &typed::ls>, interrupted_reading},
+    {"stat", "Show what is known of objects", declare_stat,
+     places_in<&typed::stat, &stat_options::urls>, run_with<run_stat, &typed::stat>,
      interrupted_reading},
-    {"stat", "Show what is known of objects", declare_stat, run_with<run_stat, &typed::stat>,
-     interrupted_reading},
-    {"cat", "Write objects to standard output", declare_cat, run_with<run_cat, &typed::cat>,
+    {"cat", "Write objects to standard output", declare_cat,
+     places_in<&typed::cat, &cat_options::urls>, run_with<run_cat, &typed::cat>,
      interrupted_reading, std::uint64_t{64} << 20U},
     {"cp",
      "Copy to or from a bucket, or between two.\n"
@@ -220,28 +244,34 @@ constexpr command table[]{
      "--continue goes on with it: a download as a file .dataflux-part-..., an upload as parts\n"
      "at the service (`dataflux uploads` shows and removes them) and a journal\n"
      ".dataflux-upload-... beside the file.",
-     declare_cp, run_with<run_cp, &typed::cp>, interrupted_copy},
-    {"rm", "Remove objects", declare_rm, run_with<run_rm, &typed::rm>, interrupted_removal},
+     declare_cp, places_in<&typed::cp, &cp_options::source, &cp_options::target>,
+     run_with<run_cp, &typed::cp>, interrupted_copy},
+    {"rm", "Remove objects", declare_rm, places_in<&typed::rm, &rm_options::urls>,
+     run_with<run_rm, &typed::rm>, interrupted_removal},
     {"uploads",
      "What uploads have left: parts of those that were never finished, and temporary objects "
      "that\n"
      "have not got their name, of processes that were killed or could not reach the service any\n"
      "more. They are billed until they are removed. Those of cp --continue are what it goes on\n"
      "with. Ages are by the service's clock.",
-     declare_uploads, run_with<run_uploads, &typed::uploads>, interrupted_uploads},
+     declare_uploads, places_in<&typed::uploads, &uploads_options::url>,
+     run_with<run_uploads, &typed::uploads>, interrupted_uploads},
     {"manifest",
      "A listing in a file or an object, checksummed, from which jobs start without listing.",
-     declare_manifest, run_with<run_manifest, &typed::manifest>, interrupted_manifest},
+     declare_manifest,
+     places_in<&typed::manifest, &manifest_options::source, &manifest_options::manifest>,
+     run_with<run_manifest, &typed::manifest>, interrupted_manifest},
     {"shards",
      "Tar shards, whose samples are read where they lie. A sample is a run of files with one name\n"
      "up to the first dot of its last part; its fields are what stands behind that.",
-     declare_shards, run_with<run_shards, &typed::shards>, interrupted_shards},
+     declare_shards, places_of_shards, run_with<run_shards, &typed::shards>, interrupted_shards},
     {"sweep",
      "Remove what killed jobs that composed objects to read them have left in a bucket, below\n"
      "dataflux-composed-objects/: objects by that library whose time has passed by the service's\n"
      "clock, an hour after they were made unless the job said otherwise. Anything else there is\n"
      "shown and kept. Safe beside running jobs.",
-     declare_sweep, run_with<run_sweep, &typed::sweep>, interrupted_removal},
+     declare_sweep, places_in<&typed::sweep, &sweep_options::url>,
+     run_with<run_sweep, &typed::sweep>, interrupted_removal},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
 
@@ -14,8 +15,6 @@ struct command_line {
   std::string endpoint{};
   bool anonymous{false};
   std::string user_project{};
-  /// "gcs", "s3", or empty where URLs say it.
-  std::string service{};
   /// Of S3.
   std::string region{};
   bool requester_pays{false};
@@ -37,6 +36,8 @@ struct command {
   const char* help;
   /// Its options and arguments.
   void (*declare)(CLI::App& app, command_line& to);
+  /// Its URLs and paths, by which the service is chosen.
+  std::vector<std::string> (*places)(const command_line& asked);
   exit_status (*run)(const session& with, const command_line& asked);
   /// What an interrupt has left, for people.
   const char* (*interrupted)(const command_line& asked);

@@ -29,7 +29,9 @@ result<location> parse_location(std::string_view text) {
   if (text == "-") return location{.where = location::kind::stream};
   if (const std::string_view scheme = scheme_of(text); !scheme.empty()) {
     text.remove_prefix(scheme.size() + 3);
-    const auto slash = std::min(text.find('/'), text.size());
+    auto slash = std::min(text.find('/'), text.size());
+    // An access point's is arn:aws:s3:REGION:ACCOUNT:accesspoint/NAME.
+    if (text.starts_with("arn:")) slash = std::min(text.find('/', slash + 1), text.size());
     location out{.where = location::kind::object,
                  .scheme = scheme,
                  .bucket = std::string(text.substr(0, slash))};
@@ -100,6 +102,15 @@ result<dataflux::object_metadata> find_object(dataflux::object_store& store, con
                  where.to_string() + " is a folder; `ls` shows what is in it, `cp -r` copies it");
   }
   return found;
+}
+
+result<void> check_own(const dataflux::object_store& store, std::string_view scheme,
+                       std::string_view what) {
+  if (scheme == store.traits().scheme) return {};
+  return error(errc::invalid_argument, "the " + std::string(what) + " is of " +
+                                           std::string(scheme) +
+                                           "://, and lies in a bucket of the other service: copy "
+                                           "it here, and give its path");
 }
 
 std::string folder_prefix(std::string_view name) {

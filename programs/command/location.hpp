@@ -50,6 +50,11 @@ dataflux::result<dataflux::object_metadata> find_object(dataflux::object_store& 
                                                         const location& where,
                                                         const std::stop_token& stop);
 
+/// A manifest or an index, of which scheme_of() said no more than where it lies itself, is of use
+/// to a client of its own service. Errors: invalid_argument.
+dataflux::result<void> check_own(const dataflux::object_store& store, std::string_view scheme,
+                                 std::string_view what);
+
 /// `name` with a '/' at its end, unless it is empty or has one: the prefix of what is below it.
 std::string folder_prefix(std::string_view name);
 

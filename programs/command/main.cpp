@@ -3,18 +3,23 @@
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/exec/interrupt_source.hpp>
 #include <dataflux/gcs/client.hpp>
+#include <dataflux/list/manifest.hpp>
 #include <dataflux/s3/client.hpp>
+#include <dataflux/shard/shard_index.hpp>
 
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
-#include <span>
 #include <stop_token>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "command_table.hpp"
 #include "location.hpp"
@@ -63,40 +68,47 @@ dataflux::result<connected> connect(std::string_view scheme, const cli::command_
 /// Schemes of a command's URLs: that of its own service, and where `cp` copies to another one,
 /// that.
 struct services {
-  std::string_view own{"gs"};
-  std::string_view other{};
+  std::string own{"gs"};
+  std::string other{};
 };
-/// A word without the option that it may be written together with: --output=URL, -oURL.
-std::string_view value_of(std::string_view word) {
-  if (word.starts_with("--")) return word.substr(std::min(word.find('='), word.size() - 1) + 1);
-  return word.starts_with('-') ? word.substr(std::min<std::size_t>(2, word.size())) : word;
+/// Of the service that a manifest or an index in a file is about; empty where it is neither.
+std::string scheme_in_file(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
+  if (const auto saved = dataflux::manifest::open(path)) return saved->description().scheme;
+  if (const auto index = dataflux::shard_index::open(path)) return index->description().scheme;
+  return {};
 }
 
-dataflux::result<services> services_of(const cli::command& what, const cli::command_line& asked,
-                                       std::span<char* const> words) {
+/// That of the URLs; where there are none, that of the first file that has one.
+dataflux::result<std::string> scheme_of_all(const std::vector<std::string>& places) {
+  std::string found;
+  for (const std::string& place : places) {
+    const auto scheme = cli::scheme_of(place);
+    if (scheme.empty() || scheme == found) continue;
+    if (!found.empty()) {
+      return dataflux::error(dataflux::errc::invalid_argument,
+                             "gs:// and s3:// in one command: only `cp` is of two services");
+    }
+    found = scheme;
+  }
+  for (const std::string& place : places) {
+    if (found.empty()) found = scheme_in_file(place);
+  }
+  return found.empty() ? "gs" : found;
+}
+
+dataflux::result<services> services_of(const cli::command& what, const cli::command_line& asked) {
   services found;
   if (what.name == std::string_view("cp")) {
     const auto from = cli::scheme_of(asked.cp.source);
     const auto to = cli::scheme_of(asked.cp.target);
-    found.own = !from.empty() ? from : !to.empty() ? to : found.own;
+    if (!from.empty() || !to.empty()) found.own = from.empty() ? to : from;
     if (!from.empty() && !to.empty() && from != to) found.other = to;
   } else {
-    std::string_view first;
-    for (const std::string_view word : words) {
-      const auto scheme = cli::scheme_of(value_of(word));
-      if (scheme.empty() || scheme == first) continue;
-      if (!first.empty()) {
-        return dataflux::error(dataflux::errc::invalid_argument,
-                               "gs:// and s3:// in one command: only `cp` is of two services");
-      }
-      first = scheme;
-    }
-    const std::string_view told = asked.service.empty() ? "" : asked.service == "s3" ? "s3" : "gs";
-    if (!first.empty() && !told.empty() && first != told) {
-      return dataflux::error(dataflux::errc::invalid_argument,
-                             "--service is another one than that of the URLs");
-    }
-    found.own = !first.empty() ? first : !told.empty() ? told : found.own;
+    auto own = scheme_of_all(what.places(asked));
+    if (!own) return std::move(own).error();
+    found.own = *std::move(own);
   }
   if (!found.other.empty() && !asked.endpoint.empty()) {
     return dataflux::error(dataflux::errc::invalid_argument,
@@ -113,9 +125,9 @@ cli::exit_status fail(const dataflux::error& why) {
 }
 
 cli::exit_status run(const cli::command& what, const cli::command_line& asked,
-                     std::span<char* const> words, const std::stop_token& stop) {
+                     const std::stop_token& stop) {
   cli::retry_notice notice;
-  const auto used = services_of(what, asked, words);
+  const auto used = services_of(what, asked);
   if (!used) return fail(used.error());
   const auto own = connect(used->own, asked, notice);
   if (!own) return fail(own.error());
@@ -150,9 +162,6 @@ int main(int argc, char** argv) {
   app.add_flag("--anonymous", asked.anonymous, "Use no credentials: for public buckets");
   app.add_option("--user-project", asked.user_project,
                  "Who pays for requests to a bucket whose requester pays");
-  app.add_option("--service", asked.service,
-                 "Whose bucket a manifest or an index in a file is about; a URL says it itself")
-      ->check(CLI::IsMember({"gcs", "s3"}));
   app.add_option("--region", asked.region, "S3: where the bucket is; otherwise it is found");
   app.add_flag("--requester-pays", asked.requester_pays,
                "S3: this account pays at a bucket whose requester pays");
@@ -176,8 +185,7 @@ int main(int argc, char** argv) {
   const auto signals = dataflux::interrupt_source::create().value();
   // One is required.
   const cli::command& what = *cli::chosen_command(app);
-  const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
-  const auto status = run(what, asked, words, signals.token());
+  const auto status = run(what, asked, signals.token());
   if (signals.token().stop_requested()) {
     std::fprintf(stderr, "dataflux: %s\n", what.interrupted(asked));
     return 128 + signals.signal();

@@ -110,7 +110,7 @@ result<void> create(const session& with, const manifest_options& options, outcom
                                       .limits = {.stop = with.stop}};
   const auto now =
       std::chrono::time_point_cast<dataflux::timestamp::duration>(std::chrono::system_clock::now());
-  const auto description = dataflux::describe_listing(request, now);
+  const auto description = dataflux::describe_listing(request, now, with.scheme());
   if (!description) return description.error();
   const auto listed = [&] {
     listing_progress bar;
@@ -161,6 +161,8 @@ result<void> refresh(const session& with, const manifest_options& options) {
   if (!where) return where.error();
   const auto before = load(with, *where);
   if (!before) return before.error();
+  const auto& facts = before->description();
+  if (auto own = check_own(with.store, facts.scheme, "manifest"); !own) return own;
   const auto rows = before->rows();
   if (!rows) return rows.error();
   const auto now = [&] {
@@ -172,16 +174,16 @@ result<void> refresh(const session& with, const manifest_options& options) {
   if (!options.dry_run) {
     if (auto saved = save(with, *where, now->description, now->now.objects); !saved) return saved;
   }
-  print_changes(options, with.scheme(), before->description().bucket, *rows, *now);
+  print_changes(options, facts.scheme, facts.bucket, *rows, *now);
   return {};
 }
 
-void print_description(std::string_view scheme, const manifest& of) {
+void print_description(const manifest& of) {
   const auto& facts = of.description();
   const auto fact = [](const char* what, const std::string& value) {
     if (!value.empty()) std::printf("  %-20s %s\n", what, value.c_str());
   };
-  std::printf("%s\n", shown_url(scheme, facts.bucket, facts.prefix).c_str());
+  std::printf("%s\n", shown_url(facts.scheme, facts.bucket, facts.prefix).c_str());
   fact("objects", std::to_string(of.size()));
   fact("listed", dataflux::to_string(facts.taken));
   fact("from", facts.start_offset);
@@ -198,14 +200,14 @@ result<void> show(const session& with, const manifest_options& options) {
   const auto of = load(with, *where);
   if (!of) return of.error();
   if (!options.details && !options.json) {
-    print_description(with.scheme(), *of);
+    print_description(*of);
     return {};
   }
   const auto rows = of->rows();
   if (!rows) return rows.error();
   const auto& facts = of->description();
   row_printer out({.details = options.details, .json = options.json, .generations = facts.versions},
-                  with.scheme(), facts.bucket);
+                  facts.scheme, facts.bucket);
   for (auto at = rows->begin(); at != rows->end() && !out.broken(); ++at) {
     out.object(*at, at.extras().created);
   }

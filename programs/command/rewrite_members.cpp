@@ -129,9 +129,10 @@ result<void> add_list(const std::string& path, std::string_view scheme, bool all
   return {};
 }
 
-result<void> add_manifest(const std::string& path, members& to) {
+result<void> add_manifest(const session& with, const std::string& path, members& to) {
   const auto saved = dataflux::manifest::open(path);
   if (!saved) return saved.error();
+  if (auto own = check_own(with.store, saved->description().scheme, "manifest"); !own) return own;
   const auto rows = saved->rows();
   if (!rows) return rows.error();
   add_rows(saved->description().bucket, *rows, 0, to);
@@ -153,7 +154,7 @@ dataflux::result<std::vector<dataflux::member_place>> members_named(
     if (!good) return std::move(good).error();
   }
   for (const std::string& each : options.manifests) {
-    if (auto good = rewriting::add_manifest(each, all); !good) return std::move(good).error();
+    if (auto good = rewriting::add_manifest(with, each, all); !good) return std::move(good).error();
   }
   for (const std::string& each : options.lists) {
     if (auto good = rewriting::add_list(each, with.scheme(), options.allow_pipe, all); !good) {

@@ -102,8 +102,8 @@ result<void> make_index(const session& with, const shards_options& options) {
     foreign.push_back(*std::move(index));
   }
   if (!foreign.empty()) {
-    auto part =
-        dataflux::import_foreign_index(from->bucket, request.shards, foreign, request.grouping);
+    auto part = dataflux::import_foreign_index(from->bucket, request.shards, foreign,
+                                               request.grouping, with.scheme());
     if (!part) return part.error();
     request.parts.push_back(*std::move(part));
   }
@@ -125,7 +125,7 @@ result<void> make_index(const session& with, const shards_options& options) {
 result<void> show(const session& with, const shards_options& options) {
   const auto of = open_index(with, options.index);
   if (!of) return of.error();
-  if (options.details) return print_samples(with.scheme(), *of);
+  if (options.details) return print_samples(*of);
   dataflux::index_shards_summary sum{.shards = of->shards(), .samples = of->samples()};
   for (std::uint64_t i = 0; i < of->shards(); ++i) {
     const auto shard = of->shard(i);
@@ -137,7 +137,7 @@ result<void> show(const session& with, const shards_options& options) {
   }
   const auto& facts = of->description();
   std::printf("%s: %" PRIu64 " shards, %" PRIu64 " samples, %" PRIu64 " bytes\n",
-              shown_url(with.scheme(), facts.bucket, "").c_str(), sum.shards, sum.samples,
+              shown_url(facts.scheme, facts.bucket, "").c_str(), sum.shards, sum.samples,
               sum.bytes);
   print_count("shards whose samples have checksums", sum.checksummed);
   print_counts(sum.counts, sum.groups);
@@ -187,6 +187,7 @@ result<void> get(const session& with, const shards_options& options) {
   if (!of) return of.error();
   const auto number = number_of(*of, options);
   if (!number) return number.error();
+  if (auto own = check_own(with.store, of->description().scheme, "index"); !own) return own;
   auto request = dataflux::sample_request(*of, *number);
   if (!request) return request.error();
   std::vector<dataflux::get_request> requests;

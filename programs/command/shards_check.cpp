@@ -129,8 +129,8 @@ error with_options_named(error why, std::string_view of) {
   return why;
 }
 
-result<void> print_samples(std::string_view scheme, const shard_index& of) {
-  const std::string& bucket = of.description().bucket;
+result<void> print_samples(const shard_index& of) {
+  const auto& facts = of.description();
   std::optional<dataflux::indexed_shard> shard;
   for (std::uint64_t i = 0; i < of.samples(); ++i) {
     const auto sample = of.sample(i);
@@ -141,7 +141,7 @@ result<void> print_samples(std::string_view scheme, const shard_index& of) {
       shard = *next;
     }
     std::printf("%" PRIu64 " %s@%" PRIu64 " %" PRIu64, i,
-                shown_url(scheme, bucket, shard->object.name).c_str(), sample->offset,
+                shown_url(facts.scheme, facts.bucket, shard->object.name).c_str(), sample->offset,
                 sample->size);
     for (std::size_t k = 0; k < sample->members; ++k) {
       const auto member = sample->member(k);
@@ -172,6 +172,7 @@ const char* text_of(dataflux::shard_fault fault) {
 result<void> verify(const session& with, const shards_options& options) {
   const auto index = open_index(with, options.index);
   if (!index) return index.error();
+  if (auto own = check_own(with.store, index->description().scheme, "index"); !own) return own;
   const bool is_object = parse_object_location(options.index).has_value();
   if (options.fill && is_object) {
     return error(errc::invalid_argument,
@@ -234,14 +235,13 @@ class field_table {
   std::map<std::string, sums, std::less<>> fields_{};
 };
 
-result<void> list_index(std::string_view scheme, const shard_index& of,
-                        const shards_options& options) {
-  const std::string& bucket = of.description().bucket;
+result<void> list_index(const shard_index& of, const shards_options& options) {
+  const auto& facts = of.description();
   field_table table;
   for (std::uint64_t i = 0; i < of.shards(); ++i) {
     const auto shard = of.shard(i);
     if (!shard) return shard.error();
-    const std::string url = shown_url(scheme, bucket, shard->object.name);
+    const std::string url = shown_url(facts.scheme, facts.bucket, shard->object.name);
     std::uint64_t members = 0;
     for (std::uint64_t s = shard->first_sample; s < shard->first_sample + shard->samples; ++s) {
       const auto sample = of.sample(s);
@@ -361,8 +361,7 @@ result<void> list(const session& with, const shards_options& options) {
   if (!is_tar(options.index)) {
     const auto index = open_index(with, options.index);
     if (!index) return index.error();
-    return options.details ? print_samples(with.scheme(), *index)
-                           : list_index(with.scheme(), *index, options);
+    return options.details ? print_samples(*index) : list_index(*index, options);
   }
   const auto where = parse_location(options.index);
   if (!where) return where.error();

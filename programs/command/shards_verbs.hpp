@@ -56,7 +56,7 @@ dataflux::error with_options_named(dataflux::error why, std::string_view of = {}
 void print_count(const char* what, std::uint64_t count);
 void print_counts(const dataflux::shard_counts& of, const dataflux::grouping_counts& groups);
 /// A line for each sample: its number, shard@offset, size, and field:size of each field.
-dataflux::result<void> print_samples(std::string_view scheme, const dataflux::shard_index& of);
+dataflux::result<void> print_samples(const dataflux::shard_index& of);
 
 dataflux::result<void> verify(const session& with, const shards_options& options);
 dataflux::result<void> list(const session& with, const shards_options& options);

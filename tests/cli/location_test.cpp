@@ -35,6 +35,11 @@ TEST_CASE("location: the service is what the URL says", "[cli]") {
   CHECK(s3->name == "a//b#c");
   CHECK(s3->to_string() == "s3://bucket/a//b#c");
   CHECK(parse_location("gs://bucket/x")->scheme == "gs");
+  const auto point = parse_location("s3://arn:aws:s3:eu-west-1:1:accesspoint/p/a/b");
+  REQUIRE(point);
+  CHECK(point->bucket == "arn:aws:s3:eu-west-1:1:accesspoint/p");
+  CHECK(point->name == "a/b");
+  CHECK(point->to_string() == "s3://arn:aws:s3:eu-west-1:1:accesspoint/p/a/b");
   CHECK(cli::scheme_of("s3://bucket") == "s3");
   CHECK(cli::scheme_of("gs://bucket") == "gs");
   for (const auto* none : {"", "s3:", "s3:/b", "path", "https://b", "s3", "gs"}) {

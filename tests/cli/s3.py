@@ -4,42 +4,12 @@
     s3.py --dataflux PROGRAM --emulator PROGRAM [TEST...]
 """
 
-import json
 import re
-import subprocess
 import sys
-import urllib.request
 
 sys.dont_write_bytecode = True
 from command_case import BUCKET, MIB, Case, main, noise, options  # noqa: E402
-from service import Emulator, environment  # noqa: E402
-
-ADDRESS = "AWS_ENDPOINT_URL_S3"
-
-
-class OnS3:
-    """The program as S3, whose variables lead the command to it."""
-
-    def __init__(self, program, *buckets):
-        wanted = [word for bucket in buckets for word in ("--bucket", bucket)]
-        self.process = subprocess.Popen([program, "--service", "s3", *wanted], stdout=subprocess.PIPE, text=True)
-        self.variables = {}
-        for line in self.process.stdout:
-            name, _, value = line.strip().partition("=")
-            self.variables[name] = value
-            if name == ADDRESS:
-                break
-
-    def faults(self, *rules):
-        """The script of faults: these alone."""
-        for method, body in (("DELETE", None), *(("POST", json.dumps(rule).encode()) for rule in rules)):
-            request = urllib.request.Request(self.variables[ADDRESS] + "/_emulator/faults", body, method=method)
-            urllib.request.urlopen(request, timeout=30).close()
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait(10)
-        self.process.stdout.close()
+from service import Emulator, OnS3, environment  # noqa: E402
 
 
 class S3(Case):
@@ -146,9 +116,26 @@ class S3(Case):
         self.cp("a", self.s3_url("d/a"))
         self.ok("manifest", "create", self.s3_url("d"), "m")
         self.cp("a", self.s3_url("d/b"))
-        self.ok("--service", "s3", "manifest", "refresh", "m")
-        self.assertIn(self.s3_url("d/").encode(), self.ok("--service=s3", "manifest", "show", "m"))
-        self.fails(2, "--service", "gcs", "ls", self.s3_url(), saying="--service")
+        self.assertIn(b"1 added", self.ok("manifest", "refresh", "m"))
+        self.assertIn(self.s3_url("d/").encode(), self.ok("manifest", "show", "m"))
+        self.assertIn(self.s3_url("d/b").encode(), self.ok("manifest", "show", "-l", "m"))
+        # Where it lies in a bucket of the other service, nothing is asked for.
+        self.cp("m", f"gs://{BUCKET}/m")
+        self.assertIn(self.s3_url("d/").encode(), self.ok("manifest", "show", f"gs://{BUCKET}/m"))
+        self.fails(2, "manifest", "refresh", f"gs://{BUCKET}/m", saying="is of s3://, and lies in a bucket of the other")
+
+    def test_an_index_about_a_bucket_of_s3(self):
+        self.write("d/a.txt", b"1")
+        self.ok("shards", "create", "d", "--output", self.s3_url("s/0.tar"))
+        self.ok("shards", "index", self.s3_url("s"), "idx.dfx")
+        self.assertIn(f"s3://{BUCKET}/: 1 shards".encode(), self.ok("shards", "show", "idx.dfx"))
+        self.assertIn(self.s3_url("s/0.tar").encode(), self.ok("shards", "ls", "idx.dfx"))
+        self.assertEqual(b"1", self.ok("shards", "get", "idx.dfx", "a", "txt"))
+        self.ok("shards", "verify", "idx.dfx")
+        self.ok("shards", "shuffle", "idx.dfx", "--output", "out.tar")
+        self.cp("idx.dfx", f"gs://{BUCKET}/idx")
+        for words in (("verify", f"gs://{BUCKET}/idx"), ("get", f"gs://{BUCKET}/idx", "a")):
+            self.fails(2, "shards", *words, saying="is of s3://, and lies in a bucket of the other")
 
     def test_a_generation_comes_back_over_its_name(self):
         self.emulator.put("y/a", b"1")

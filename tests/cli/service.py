@@ -151,7 +151,41 @@ class Guarded(Emulator):
         self.folder.cleanup()
 
 
+class OnS3:
+    """The program as S3, whose variables lead the command to it."""
+
+    def __init__(self, program, *buckets, more=()):
+        wanted = [word for bucket in buckets for word in ("--bucket", bucket)]
+        self.process = subprocess.Popen([program, "--service", "s3", *wanted, *more], stdout=subprocess.PIPE, text=True)
+        self.variables = {}
+        for line in self.process.stdout:
+            name, _, value = line.strip().partition("=")
+            self.variables[name] = value
+            if name == S3_ENDPOINT:
+                break
+
+    def faults(self, *rules):
+        """The script of faults: these alone."""
+        for method, body in (("DELETE", None), *(("POST", json.dumps(rule).encode()) for rule in rules)):
+            self.ask(method, "/_emulator/faults", body)
+
+    def ask(self, method, target, body=None):
+        """Of the emulator itself."""
+        request = urllib.request.Request(self.variables[S3_ENDPOINT] + target, body, method=method)
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            return reply.read()
+
+    def counters(self):
+        return json.loads(self.ask("GET", "/_emulator/counters"))
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(10)
+        self.process.stdout.close()
+
+
 ENDPOINT = "DATAFLUX_TEST_ENDPOINT"
+S3_ENDPOINT = "AWS_ENDPOINT_URL_S3"
 
 
 class SlowRoad:

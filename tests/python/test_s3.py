@@ -112,6 +112,84 @@ def test_rows_of_google_are_refused(emulator, client, bucket, found, tmp_path):
         dataflux.compare(listing, client.list(bucket()))
 
 
+def test_manifests_and_indexes_know_their_service(emulator, client, bucket, found, tmp_path):
+    with client.shard_writer(bucket("s/%02d.tar"), count=1) as writer:
+        writer.write({"__key__": "a", "txt": b"1"})
+        writer.finish()
+    client.index_shards(bucket("s/"), tmp_path / "i")
+    client.save_manifest(client.list(bucket()), tmp_path / "m")
+    client.save_manifest(client.list(bucket()), bucket("m"))
+    index = dataflux.ShardIndex.open(tmp_path / "i")
+    assert index.summary["scheme"] == "s3" and dataflux._client.service_of(index.shards[0]) == "s3"
+    # The module's functions choose by the file.
+    for target in (tmp_path / "m", str(tmp_path / "m"), bucket("m")):
+        manifest = dataflux.open_manifest(target)
+        assert manifest.summary["scheme"] == "s3" and manifest.row(0).url == bucket("s/00.tar")
+        assert [row.name for row in manifest.refresh().added] == ["m"]
+    assert [sample["txt"] for sample in dataflux.get_samples(index, [0])] == [b"1"]
+    assert [sample["__url__"] for sample in dataflux.get_samples(index, [0])] == [bucket("s/00.tar")]
+    assert dataflux.verify_shards(index).shards == 1
+    assert set(dataflux._client._defaults) == {"s3"}
+    # A client of the other service takes none of it.
+    with dataflux.Client(endpoint="http://127.0.0.1:9", emulator=True, max_attempts=1) as other:
+        for call in (lambda: other.open_manifest(tmp_path / "m").refresh(), lambda: other.get_samples(index, [0]),
+                     lambda: other.verify_shards(index), lambda: other.get_many(other.open_manifest(tmp_path / "m").rows())):
+            refused(emulator, ValueError, "is of S3, and the client is of Google", call)
+
+
+def test_files_about_google_are_refused(emulator, client, bucket, found, tmp_path):
+    with dataflux.Emulator(bucket.name) as service, service.client() as gcs:
+        with gcs.shard_writer(f"gs://{bucket.name}/%02d.tar", count=1) as writer:
+            writer.write({"__key__": "a", "txt": b"1"})
+            writer.finish()
+        gcs.index_shards(f"gs://{bucket.name}/", tmp_path / "i")
+        gcs.save_manifest(gcs.list(f"gs://{bucket.name}/"), tmp_path / "m")
+    index = dataflux.ShardIndex.open(tmp_path / "i")
+    assert index.summary["scheme"] == "gs" and type(index.bucket) is str
+    for call in (lambda: client.open_manifest(tmp_path / "m").refresh(), lambda: client.get_samples(index, [0]),
+                 lambda: client.verify_shards(index)):
+        refused(emulator, ValueError, "is of Google Cloud Storage, and the client is of S3", call)
+
+
+def test_a_manifest_in_a_bucket_of_the_other_service(client, bucket, found, monkeypatch, tmp_path):
+    bucket.put("o", b"1")
+    client.save_manifest(client.list(bucket()), tmp_path / "m")
+    with dataflux.Emulator("elsewhere") as service:
+        for name, value in service.environment.items():
+            monkeypatch.setenv(name, value)
+        dataflux.upload(tmp_path / "m", "gs://elsewhere/m")
+        assert len(dataflux.open_manifest("gs://elsewhere/m").refresh().listing) == 1
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"x" * 200, b"\x89dflist\n", b"\x89dflist\n" + b"\xff" * 120, b"\x89dfshrd\n" + bytes(56) + b"7" + bytes(63)])
+def test_a_file_that_is_neither_says_nothing(content, tmp_path):
+    (tmp_path / "f").write_bytes(content)
+    assert dataflux._manifest.scheme_in_file(tmp_path / "f") == ""
+    assert dataflux._manifest.scheme_in_file(tmp_path) == dataflux._manifest.scheme_in_file(tmp_path / "none") == ""
+
+
+def test_an_access_point_by_its_arn(emulator, client):
+    arn = "arn:aws:s3:eu-west-1:123456789012:accesspoint/p"
+    assert dataflux._place.object_place(f"s3://{arn}/a/b")[:2] == (arn.encode(), b"a/b")
+    assert dataflux._place.prefix_place(f"s3://{arn}")[:2] == (arn.encode(), b"")
+    # Here it is another server's.
+    for place in (f"s3://{arn}/a", (arn, "a")):
+        refused(emulator, dataflux.InvalidArgumentError, "stands for a host of AWS", lambda: client.get(place))
+    several = "arn:aws:s3::123456789012:accesspoint/m.mrap"
+    refused(emulator, dataflux.Error, "of several regions", lambda: client.get((several, "a")))
+
+
+def test_globs_and_versions(emulator, client, bucket):
+    for name in ("a/1.tar", "a/2.txt", "a/b/3.tar", "c.tar"):
+        bucket.put(name)
+    assert [row.name for row in client.list(bucket(), glob="a/**.tar")] == ["a/1.tar", "a/b/3.tar"]
+    assert [row.name for row in client.list(bucket("a/"), glob="**/*.tar")] == ["a/1.tar", "a/b/3.tar"]
+    refused(emulator, dataflux.Error, "ListObjectVersions", lambda: client.list(bucket(), versions=True))
+    refused(emulator, dataflux.Error, "leave out the delimiter",
+            lambda: client.list(bucket(), glob="*", delimiter="/"))
+
+
 def test_what_s3_has_told_of_is_taken(client, bucket, found, tmp_path):
     with client.shard_writer(bucket("s/%02d.tar"), count=1) as writer:
         writer.write({"__key__": "a", "txt": b"1"})

@@ -111,6 +111,15 @@ struct features {
     CHECK(listed == expected);
     CHECK(all.summary.ranges > 1);
     CHECK(names("d3/").size() == static_cast<std::size_t>((listed_names + 3) / 7));
+    const auto matched = good(dataflux::fast_list(
+        store, {.bucket = bucket, .match_glob = "d{2,3}/*[05]", .page_size = 100}));
+    const auto ends = [](const std::string& name) {
+      return (name[1] == '2' || name[1] == '3') && (name.back() == '0' || name.back() == '5');
+    };
+    CHECK(matched.objects.size() ==
+          static_cast<std::size_t>(std::count_if(expected.begin(), expected.end(), ends)));
+    const auto begun = good(dataflux::fast_list(store, {.bucket = bucket, .match_glob = "d3/**"}));
+    CHECK(begun.objects.size() == static_cast<std::size_t>((listed_names + 3) / 7));
     const auto folded = good(dataflux::fast_list(store, {.bucket = bucket, .delimiter = "/"}));
     CHECK(folded.prefixes.size() == 7);
 
@@ -485,6 +494,7 @@ struct features {
       CHECK(made.samples == 100);
       CHECK(made.taken_over == (entries ? 3U : 0U));
       const auto index = good(dataflux::shard_index::open(path));
+      CHECK(index.description().scheme == store.traits().scheme);
       std::uint64_t next = 0;
       dataflux::getter items(context, {.bucket = bucket},
                              [&]() -> std::optional<dataflux::get_request> {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,7 @@ struct manifest_description {
   timestamp taken{};
   /// Other filters of the listing, as names and values; kept unchanged.
   std::vector<std::pair<std::string, std::string>> options{};
+  std::string scheme{"gs"};  ///< store_traits::scheme of what was listed
 
   bool operator==(const manifest_description&) const = default;
 };
@@ -176,12 +178,13 @@ inline result<manifest> load_manifest(object_store& store, read_request request)
   return submit_load_manifest(store, std::move(request)).take();
 }
 
-/// The description of a manifest of that listing, begun at `taken`. The filter goes to
-/// manifest_description::options: skip_markers and skip_composed ("true" or "false"), and if set
-/// suffix, regex, min_size, max_size, and storage_class once for each.
+/// The description of a manifest of that listing of a store of `scheme`, begun at `taken`. Its
+/// options have the filter: skip_markers and skip_composed ("true" or "false"), and if set suffix,
+/// regex, min_size, max_size, and storage_class once for each.
 ///
 /// Errors (invalid_argument): a delimiter, because a manifest has no folded prefixes. Pure.
-result<manifest_description> describe_listing(const fast_list_request& request, timestamp taken);
+result<manifest_description> describe_listing(const fast_list_request& request, timestamp taken,
+                                              std::string_view scheme = "gs");
 
 /// The reverse: the request that lists the same again; a missing option is fast_list's default.
 /// `extra` are the columns that the rows had (object_columns::kept).
@@ -209,8 +212,8 @@ struct refreshed_listing {
 
 /// Lists again what `before` lists, and compares. Nothing is written.
 ///
-/// Errors: those of request_again(), fast_list() and manifest::rows(); resource_exhausted without
-/// memory to check the rows.
+/// Errors: invalid_argument for a manifest of another service, before any request; those of
+/// request_again(), fast_list() and manifest::rows(); resource_exhausted without memory for rows.
 ///
 /// Lifetime: the store and the observer outlive the operation.
 ///

@@ -66,10 +66,10 @@ result<foreign_index> open_foreign_index(const std::string& path);
 /// counts of what was left out.
 ///
 /// Each shard is the row of the listing whose name is that of the index, or ends in it behind a
-/// '/'. A name that no row has may lack ".tar": "s0.idx" is of "s0.tar". Of a URL and of an
-/// absolute path it is the row with the longest end in common, in whole parts between slashes. The
-/// size must be that of the row. Of shards without members, as in an index of wids, no more is
-/// compared, and they are read by index_shards().
+/// '/'. `scheme` is that of the store that was listed. A name that no row has may lack ".tar":
+/// "s0.idx" is of "s0.tar". Of a URL and of an absolute path it is the row with the longest end in
+/// common, in whole parts between slashes. The size must be that of the row. Of shards without
+/// members, as in an index of wids, no more is compared, and they are read by index_shards().
 ///
 /// Errors, with the file and the shard: invalid_argument: an index of Energon, which has places
 /// alone; a field that comes again in a sample, without keep_first. not_found: no row is that
@@ -79,7 +79,8 @@ result<foreign_index> open_foreign_index(const std::string& path);
 /// Threads: pure. Cost: some 300 ns a member.
 result<shard_index> import_foreign_index(const std::string& bucket, const object_columns& listing,
                                          const std::vector<foreign_index>& from,
-                                         const grouping_rules& grouping = {});
+                                         const grouping_rules& grouping = {},
+                                         std::string_view scheme = "gs");
 
 /// Energon's ".tar.idx" of a shard. Errors: those of shard_index::sample().
 result<std::string> energon_index(const shard_index& index, std::uint64_t shard);

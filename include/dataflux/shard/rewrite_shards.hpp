@@ -105,7 +105,8 @@ class sample_table {
   const shard_index& index() const noexcept { return index_; }
   std::uint64_t samples() const noexcept { return index_.samples(); }
   /// The samples of these numbers. Neighbours are read together.
-  /// Errors: those of sample_request() and split_sample(); of the getter.
+  /// Errors: invalid_argument for an index of another service than the store's; those of
+  /// sample_request() and split_sample(); of the getter.
   sample_source read(unique_function<std::optional<std::uint64_t>()> numbers,
                      std::stop_token stop = {}) const;
 

@@ -36,6 +36,8 @@ struct shard_index_description {
   timestamp taken{};
   /// The rules by which members became samples: names and values.
   std::vector<std::pair<std::string, std::string>> options{};
+  /// Of the service that the shards are in: store_traits::scheme.
+  std::string scheme{"gs"};
 
   bool operator==(const shard_index_description&) const = default;
 };

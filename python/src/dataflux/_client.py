@@ -16,7 +16,7 @@ from ._handles import ClientHandle, ErrorHandle
 from ._leftovers import LeftoverVerbs
 from ._library import byref, library, struct
 from ._verbs_list import ListVerbs
-from ._manifest import ManifestVerbs
+from ._manifest import ManifestVerbs, scheme_of_saved
 from ._metrics import MetricsVerbs
 from ._verbs_objects import ObjectVerbs
 from ._place import count_of, flag_of, nanoseconds, one_of, scheme_of_place
@@ -466,6 +466,13 @@ def client_for(*places: object) -> Client:
     return client(service_of(*places))
 
 
+def in_place_of(given, scheme):
+    """The module's client of that service for another one of the module's; any other client itself."""
+    if given._scheme != scheme and any(given is each for each in _defaults.values()) and scheme in ("gs", "s3"):
+        return client("s3" if scheme == "s3" else "gcs")
+    return given
+
+
 def chosen(name):
     """A method of the module's client of the service that the arguments are of."""
     from functools import update_wrapper
@@ -478,8 +485,10 @@ def chosen(name):
         first, requests = first_of(requests)
         return getattr(client_for(*first), name)(requests, *arguments, **how)
 
-    if name == "get_many":
-        verb = by_first
+    def by_file(target, *arguments, **how):
+        return getattr(client("s3" if scheme_of_saved(target) == "s3" else "gcs"), name)(target, *arguments, **how)
+
+    verb = {"get_many": by_first, "open_manifest": by_file}.get(name, verb)
     method = getattr(Client, name)
     update_wrapper(verb, method)
     verb.__module__, verb.__qualname__ = "dataflux", name

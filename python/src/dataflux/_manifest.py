@@ -18,11 +18,13 @@ from ._verbs_objects import object_of
 from ._place import (
     bucket_url,
     check_local,
+    check_service,
     count_of,
     is_url,
     named,
     nanoseconds,
     object_place,
+    scheme_of_place,
     scheme_of_told,
     url_of,
 )
@@ -75,6 +77,36 @@ def _manifest_options(target, timeout, client=None):
         return struct("manifest_options", path=path, timeout_ns=limit), False
     bucket, name, _ = (object_place if client is None else client._object_place)(target, "target")
     return struct("manifest_options", bucket=bucket, object=name, timeout_ns=limit), True
+
+
+def scheme_in_file(path):
+    """"gs" or "s3": what a manifest or an index of shards in a file is about; "" for any other file."""
+    if not os.path.isfile(path):
+        return ""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(8)
+            file.seek(-64, os.SEEK_END)
+            end = file.read(64)
+            if head not in (b"\x89dflist\n", b"\x89dfshrd\n"):
+                return ""
+            file.seek(int.from_bytes(end[24:32], "little"))
+            import json
+
+            told = json.loads(file.read(min(int.from_bytes(end[32:36], "little"), 1 << 24))).get("scheme", "gs")
+    except (OSError, ValueError, AttributeError, OverflowError):
+        return ""  # whoever opens it tells what is wrong
+    return told if isinstance(told, str) else ""
+
+
+def scheme_of_saved(target):
+    """The same of what names a manifest or an index: a URL, or a path; of several the first."""
+    if isinstance(target, list) and target:
+        return scheme_of_place(target) or scheme_of_saved(target[0])
+    told = scheme_of_place(target)
+    if not told and isinstance(target, (str, os.PathLike)) and "://" not in os.fspath(target):
+        return scheme_in_file(target)
+    return told
 
 
 def manifest_path(target, what):
@@ -203,7 +235,6 @@ class SavedListing:
     _scheme = scheme_of_told
 
     def __init__(self, client: Any, handle: Any) -> None:
-        self._client = client
         self._handle = handle
         import ctypes
         import json
@@ -211,8 +242,10 @@ class SavedListing:
         text, error = Pointer(), ErrorHandle()
         checked(library.manifest_json(handle, byref(text), byref(error)), error)
         self._json = json.loads(ctypes.string_at(text.value))
-        # It is of the service of whoever has opened it.
-        self._json["bucket"] = named(self._json["bucket"], client._scheme)
+        self._json["bucket"] = named(self._json["bucket"], self._json["scheme"])
+        from ._client import in_place_of
+
+        self._client = in_place_of(client, self._json["scheme"])
 
     @property
     def bucket(self) -> str:
@@ -226,9 +259,9 @@ class SavedListing:
 
     @property
     def summary(self) -> Dict[str, Any]:
-        """What was listed, how, and when: "bucket", "prefix", "start_offset", "end_offset",
-        "match_glob", "versions", "taken" (a time by RFC 3339), "options" (pairs of name and value),
-        "rows", and "bytes", which the manifest has itself."""
+        """What was listed, how, and when: "scheme" (of the service: "gs" or "s3"), "bucket", "prefix",
+        "start_offset", "end_offset", "match_glob", "versions", "taken" (a time by RFC 3339), "options"
+        (pairs of name and value), "rows", and "bytes", which the manifest has itself."""
         return dict(self._json)
 
     def __len__(self) -> int:
@@ -261,7 +294,10 @@ class SavedListing:
             parallelism: calls in flight; 0 = found by measuring.
             timeout: seconds for all of it; None = no limit.
             progress: True for a bar, or a callable: see Progress. It counts entries.
+
+        Raises: ValueError for a manifest of another service than the client's.
         """
+        check_service(self._client._scheme, self.bucket.encode(), "manifest", self)
         if count_of(parallelism, "parallelism") >= 2**32:
             raise ValueError(f"parallelism: {parallelism} is out of range: less than 2**32")
         options = struct("refresh_options", parallelism=parallelism,

@@ -111,6 +111,9 @@ def _parts(value, argument):
         if not found or scheme not in SCHEMES:
             raise ValueError(f"{argument}: {value!r} is no gs://bucket/name, nor s3://bucket/name")
         bucket, _, name = rest.partition("/")
+        if bucket.startswith("arn:"):  # of an access point: arn:aws:s3:REGION:ACCOUNT:accesspoint/NAME
+            point, _, name = name.partition("/")
+            bucket = f"{bucket}/{point}"
         return _checked(named(bucket, SCHEMES[scheme]), argument), _checked(name, argument), 0
     if isinstance(value, tuple) and len(value) == 2:
         bucket, name = value

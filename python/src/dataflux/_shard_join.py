@@ -31,6 +31,10 @@ class ShardJoin:
 
     __slots__ = ("left", "right", "left_alone", "right_alone", "_prefix", "_how", "_handle", "_rows", "__weakref__")
 
+    @property
+    def _scheme(self):
+        return self.left._scheme
+
     def __init__(self, left: ShardIndex, right: ShardIndex, kind: str, repeated: str, prefix: str | None) -> None:
         import ctypes
 

@@ -17,7 +17,7 @@ from ._get_many import AsyncGetMany, GetMany
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, Size, byref, kind_of, library, struct
 from ._listing import Listing, RowFeed, numbers_of
-from ._place import count_of, flag_of, named, nanoseconds, one_of, url_of
+from ._place import count_of, flag_of, named, nanoseconds, one_of, scheme_of_told, url_of
 from ._reports import (SHARD_COUNTS, IndexedSample, IndexedShard, IndexedShards, VerifiedShards,
                        WrongShard)
 from ._shard_lists import ShardNames, shards_of
@@ -102,6 +102,7 @@ class ShardIndex:
     """
 
     __slots__ = ("_path", "_handle", "_info", "_names", "__weakref__")
+    _scheme = scheme_of_told
 
     def __init__(self, path: str, handle: Any, info: Dict[str, Any]) -> None:
         self._path = path
@@ -137,8 +138,9 @@ class ShardIndex:
 
     @property
     def summary(self) -> Dict[str, Any]:
-        """What was indexed, how, and when: "bucket", "taken" (a time by RFC 3339), "options" (pairs of
-        name and value), "shards", "samples", "digest", and "bytes", which the index has itself."""
+        """What was indexed, how, and when: "scheme" (of the service: "gs" or "s3"), "bucket", "taken" (a time
+        by RFC 3339), "options" (pairs of name and value), "shards", "samples", "digest", and "bytes", which
+        the index has itself."""
         return dict(self._info)
 
     @property
@@ -301,8 +303,9 @@ def _opened(path):
     made, raw, error = ShardIndexHandle(), kind_of("shard_index_info")(), ErrorHandle()
     checked(library.shard_index_open(path, byref(made), byref(error)), error)
     checked(library.shard_index_describe(made, byref(raw), ctypes.sizeof(raw), byref(error)), error)
-    info = {"bucket": raw.bucket.decode(), "shards": raw.shards, "samples": raw.samples,
-            "bytes": raw.bytes, "digest": raw.digest, **json.loads(raw.json)}
+    told = json.loads(raw.json)
+    info = {"bucket": named(raw.bucket.decode(), told["scheme"]), "shards": raw.shards, "samples": raw.samples,
+            "bytes": raw.bytes, "digest": raw.digest, **told}
     return ShardIndex(os.fsdecode(path), made, info)
 
 
@@ -325,7 +328,6 @@ class SampleFeed(RowFeed):
         self.total = len(numbers) if hasattr(numbers, "__len__") else None
 
     _handle = None
-    _scheme = ""  # an index does not know it
 
     def _push(self, getter, *where):
         return library.getter_push_samples(getter, self._index._handle, *where)
@@ -379,8 +381,7 @@ class _Batches(GetMany):
         return made
 
     def _url(self, shard):
-        url = self._urls[shard] = url_of(
-            named(self._index.bucket, self._client._scheme), self._index._shard(shard).name)
+        url = self._urls[shard] = url_of(self._index.bucket, self._index._shard(shard).name)
         self._numbers[url] = shard
         return url
 
@@ -703,7 +704,7 @@ class ShardVerbs:
             "verify_shards_options", path=None if path is None else path_of(path), return_wrong=1,
             parallelism=count_of(parallelism, "parallelism", 0, 32), timeout_ns=nanoseconds(timeout),
             progress=wanted(progress))
-        _index_of(index)
+        self._own_bucket(_index_of(index), "index", index.bucket.encode())
         return self._run(watched(
             Call(lambda client, queue, tag, out, err: library.verify_shards(
                 client, index._handle, byref(options), queue, tag, out, err), _verified(index, on_error)),

@@ -35,6 +35,15 @@ def tar_of(samples):
     return made.getvalue()
 
 
+def of_google(name, path):
+    """A manifest of a bucket of Google's, with the same names, in a file."""
+    with dataflux.Emulator(name) as service, service.client() as gcs:
+        for number in range(20):
+            gcs.put(f"gs://{name}/train/{number:02}", b"." * number)
+        gcs.save_manifest(gcs.list(f"gs://{name}/train/"), path)
+    return str(path)
+
+
 def test_datasets_of_a_url(client, objects):
     for kind in (IterableDataset, MapDataset):
         dataset = kind(objects, client=client)
@@ -102,7 +111,8 @@ def test_a_url_of_the_other_service_is_refused_before_any_request(emulator, clie
 
 def test_listings_of_the_other_service_are_refused(emulator, client, gcs, bucket, objects, tmp_path):
     client.save_manifest(client.list(objects), tmp_path / "m")
-    theirs, ours = (each.open_manifest(tmp_path / "m") for each in (gcs, client))
+    ours, theirs = client.open_manifest(tmp_path / "m"), client.open_manifest(of_google(bucket.name, tmp_path / "g"))
+    assert len(theirs) == 20
     for of, given in ((client, theirs), (gcs, ours)):
         for rows in (given, given.rows(), given.rows()[:2], given.rows().take([1, 0])):
             for make in (lambda: IterableDataset(rows, client=of), lambda: MapDataset(manifest=rows, client=of),
@@ -146,10 +156,27 @@ def test_rows_of_shards_and_pairs_know_their_service(client, bucket, tmp_path):
     assert Mix([pairs], [1])._client._scheme == "s3"
 
 
+def test_datasets_of_a_file_are_of_its_service(emulator, client, gcs, bucket, objects, monkeypatch, tmp_path):
+    for name, value in emulator.environment.items():
+        monkeypatch.setenv(name, value)
+    client.save_manifest(client.list(objects), tmp_path / "m")
+    for side in "ab":
+        bucket.put(f"{side}.tar", tar_of({f"{i}.{side}": b"1" for i in range(3)}))
+        client.index_shards(bucket(f"{side}.tar"), tmp_path / side)
+    left, right = (dataflux.ShardIndex.open(tmp_path / side) for side in "ab")
+    for told in ({"manifest": str(tmp_path / "m")}, {"manifest": [tmp_path / "m"]}, {"shards": str(tmp_path / "a")},
+                 {"shards": [tmp_path / "a", tmp_path / "b"]}, {"shards": left}, {"shards": left.join(right)}):
+        dataset = MapDataset(**told)
+        assert dataset._client._scheme == "s3" and dataset[0] is not None
+        with pytest.raises(ValueError, match="is of S3, and the client is of Google"):
+            IterableDataset(**told, client=gcs)
+    with pytest.raises(ValueError, match="is of Google Cloud Storage, and the client is of S3"):
+        MapDataset(manifest=of_google("bucket", tmp_path / "g"), client=client)
+
+
 def test_a_mix_is_of_one_service(client, objects, gcs, tmp_path):
     dataset = IterableDataset(objects, client=client)
-    client.save_manifest(client.list(objects), tmp_path / "m")
-    other = IterableDataset(manifest=str(tmp_path / "m"), client=gcs)
+    other = IterableDataset(manifest=of_google("bucket", tmp_path / "m"), client=gcs)
     for sources, more in (([dataset], {"client": gcs}), ([dataset, other], {}), ([other, dataset], {})):
         with pytest.raises(ValueError, match=r"sources\[[01]\]: it is of "):
             Mix(sources, [1] * len(sources), **more)

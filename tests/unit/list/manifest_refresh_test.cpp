@@ -181,6 +181,21 @@ TEST_CASE("refresh_manifest: a damaged manifest is found before any call", "[lis
   CHECK(saved.store.counters().of(dataflux::store_verb::list_page) == calls);
 }
 
+TEST_CASE("refresh_manifest: one of another service is refused before any call", "[list]") {
+  saved_listing saved;
+  auto description = saved.open().description();
+  CHECK(description.scheme == "gs");
+  CHECK(saved.refresh(saved.open())->description.scheme == "gs");
+  description.scheme = "s3";
+  REQUIRE(dataflux::save_manifest(saved.path.string(), description, {}));
+  const auto calls = saved.store.counters().of(dataflux::store_verb::list_page);
+  const auto refused = saved.refresh(saved.open());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == errc::invalid_argument);
+  CHECK(refused.error().message().find("is of s3:// and the client of gs://") != std::string::npos);
+  CHECK(saved.store.counters().of(dataflux::store_verb::list_page) == calls);
+}
+
 TEST_CASE("refresh_manifest: a check that nobody hears of for want of memory ends it", "[list]") {
   saved_listing saved;
   saved.clock.be_short_once();

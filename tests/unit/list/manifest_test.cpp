@@ -89,6 +89,29 @@ TEST_CASE("manifest: rows and description come back", "[list]") {
   CHECK(open(encoded({}, {}))->description() == dataflux::manifest_description{});
 }
 
+TEST_CASE("manifest: the service that was listed is told, and Google's by nothing", "[list]") {
+  auto described = saved::description();
+  const std::string usual = encoded({}, described);
+  CHECK(usual.find("scheme") == std::string::npos);  // as all are that older versions have made
+  CHECK(open(usual)->description().scheme == "gs");
+  described.scheme = "s3";
+  CHECK(open(encoded({}, described))->description() == described);
+
+  const auto read = [](const std::string& member) {
+    const std::string json = R"({"bucket":"b","prefix":"","startOffset":"","endOffset":"",)" +
+                             member + R"("matchGlob":"","taken":"2026-01-01T00:00:00Z"})";
+    return dataflux::detail::read_manifest_description(dataflux::as_bytes(json));
+  };
+  CHECK(read("")->scheme == "gs");
+  CHECK(read(R"("scheme":"ais",)")->scheme == "ais");
+  for (const char* bad : {R"("")", R"("S3")", R"("a b")", "7", "null", R"("seventeenletters0")"}) {
+    CAPTURE(bad);
+    const auto refused = read("\"scheme\":" + std::string(bad) + ",");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == errc::data_loss);
+  }
+}
+
 TEST_CASE("manifest: extra columns are kept", "[list]") {
   using dataflux::extra_columns;
   for (const auto kept : {dataflux::all_extra_columns, extra_columns::md5,
@@ -355,6 +378,7 @@ TEST_CASE("manifest: what is out of order, or not UTF-8, is not written", "[list
     return good ? std::string{} : good.error().message();
   };
   object_columns rows = saved::rows(0, 70'000);
+  CHECK(refusal(object_columns{}, {.scheme = "s3://"}).find("scheme") != std::string::npos);
   CHECK(refusal(rows, {}).empty());
   rows.append("a", 1, 1, {});
   CHECK(refusal(rows, {}).find("row 70000 is not behind") != std::string::npos);

@@ -182,6 +182,7 @@ TEST_CASE("shard_index: all that was encoded is read", "[shard]") {
     const auto index = open(encoded(all)).value();
     check_all(all, index);
     CHECK(index.description() == description());
+    CHECK(encoded(all).find("scheme") == std::string::npos);
     const auto rows = index.shard_rows().value();
     REQUIRE(rows.size() == shards);
     for (std::size_t i = 0; i < shards; ++i) REQUIRE(rows.name(i) == all[i].name);

@@ -1,4 +1,6 @@
+#include <dataflux/shard/detail/shard_index_encoder.hpp>
 #include <dataflux/shard/index_shards.hpp>
+#include <dataflux/shard/rewrite_shards.hpp>
 #include <dataflux/shard/shard_index.hpp>
 #include <dataflux/shard/verify_shards.hpp>
 #include <dataflux/store/memory_store.hpp>
@@ -7,6 +9,8 @@
 #include <unit/shard/shards_fixture.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -67,6 +71,24 @@ TEST_CASE("verify_shards: the samples get the checksums that they lack", "[shard
   CHECK(filled.description().taken == index.description().taken);
   CHECK_FALSE(index.sample(0)->crc32c);  // the old one stays as it is
   w.check_whole(filled, 5);
+}
+
+TEST_CASE("verify_shards: an index of another service is refused before any call", "[shard]") {
+  verify_fixture w;
+  w.fill(1, 5, 700);
+  CHECK(w.indexed().description().scheme == "gs");
+  dataflux::detail::shard::shard_index_encoder encoder{{.bucket = "bucket", .scheme = "s3"}};
+  const auto bytes = std::make_shared<std::string>();
+  REQUIRE(encoder.end(*bytes));
+  const auto index = shard_index::over(dataflux::as_bytes(*bytes), bytes).value();
+  CHECK(index.description().scheme == "s3");
+  const auto refused = w.verify(index, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == errc::invalid_argument);
+  CHECK(refused.error().message().find("is of s3:// and the client of gs://") != std::string::npos);
+  const dataflux::sample_table table(w.context, index);
+  auto samples = table.read([] { return std::optional<std::uint64_t>{0}; });
+  CHECK(samples().error().code() == errc::invalid_argument);
 }
 
 TEST_CASE("verify_shards: all that is wrong is told", "[shard]") {

@@ -3,6 +3,7 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/list/detail/manifest_encoder.hpp>
+#include <dataflux/store/detail/own_service.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -112,6 +113,9 @@ inline bool is_utf8(const manifest_description& d) {
 
 DATAFLUX_INLINE result<void> check_description(const manifest_description& description) {
   if (auto good = codec::check_block_file_order(manifest_kind); !good) return good;
+  if (!is_scheme(description.scheme)) {
+    return error{errc::invalid_argument, "a manifest's scheme is such as \"gs\""};
+  }
   if (is_utf8(description)) return {};
   return error{errc::invalid_argument, "a manifest's description must be UTF-8"};
 }

@@ -5,6 +5,7 @@
 #include <dataflux/codec/timestamp.hpp>
 #include <dataflux/list/detail/manifest_format.hpp>
 #include <dataflux/list/manifest.hpp>
+#include <dataflux/store/detail/own_service.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -69,6 +70,7 @@ DATAFLUX_INLINE std::string write_manifest_description(const manifest_descriptio
   json.begin_object().key("bucket").string(d.bucket).key("prefix").string(d.prefix);
   json.key("startOffset").string(d.start_offset).key("endOffset").string(d.end_offset);
   json.key("matchGlob").string(d.match_glob).key("versions").boolean(d.versions);
+  if (d.scheme != usual_scheme) json.key("scheme").string(d.scheme);
   json.key("taken").string(to_string(d.taken)).key("options").begin_object();
   for (const auto& [name, value] : d.options) json.key(name).string(value);
   json.end_object().end_object();
@@ -90,6 +92,9 @@ DATAFLUX_INLINE result<manifest_description> read_manifest_description(bytes_vie
     if (!value) return damaged_manifest(std::string{"its description lacks "}.append(key));
     *to = *value;
   }
+  auto scheme = scheme_in(root);
+  if (!scheme) return damaged_manifest("its description names no service");
+  d.scheme = *std::move(scheme);
   d.versions = root.find("versions").boolean().value_or(false);
   const auto taken = parse_timestamp(root.find("taken").text().value_or(""));
   if (!taken) return damaged_manifest("its description lacks the time");

@@ -10,6 +10,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// The first thing by which two parts show that they are of different listings; null if there is
 /// none.
 inline const char* difference_of(const manifest_description& a, const manifest_description& b) {
+  if (a.scheme != b.scheme) return "service";
   if (a.bucket != b.bucket) return "bucket";
   if (a.prefix != b.prefix) return "prefix";
   if (a.match_glob != b.match_glob) return "match_glob";

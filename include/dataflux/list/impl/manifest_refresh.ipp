@@ -6,6 +6,7 @@
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/manifest.hpp>
 #include <dataflux/store/detail/call_coordinator.hpp>
+#include <dataflux/store/detail/own_service.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -18,7 +19,8 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE result<manifest_description> describe_listing(const fast_list_request& request,
-                                                              timestamp taken) {
+                                                              timestamp taken,
+                                                              std::string_view scheme) {
   if (!request.delimiter.empty()) {
     return error{errc::invalid_argument,
                  "a manifest is of objects: list without a delimiter, whose folders are none"};
@@ -30,7 +32,8 @@ DATAFLUX_INLINE result<manifest_description> describe_listing(const fast_list_re
                               .match_glob = request.match_glob,
                               .versions = request.versions,
                               .taken = taken,
-                              .options = detail::tell_filter(request.filter)};
+                              .options = detail::tell_filter(request.filter),
+                              .scheme = std::string{scheme}};
 }
 
 DATAFLUX_INLINE result<fast_list_request> request_again(const manifest_description& description,
@@ -71,6 +74,8 @@ class manifest_refresh final : public call_coordinator<manifest_refresh, refresh
         call_(options.call) {}
 
   void begin() {
+    auto own = check_own_service(store(), before_.description().scheme, "manifest");
+    if (!own) return fail(std::move(own).error());
     one_more();  // until checked()
     next_check();
   }
@@ -140,7 +145,7 @@ DATAFLUX_INLINE void manifest_refresh::list() {
   if (!again) return fail(std::move(again).error());
   const auto now =
       std::chrono::time_point_cast<timestamp::duration>(std::chrono::system_clock::now());
-  auto description = describe_listing(*again, now);
+  auto description = describe_listing(*again, now, store().traits().scheme);
   if (!description) return fail(std::move(description).error());
   description_ = *std::move(description);
   start_fast_list(store(), *again,

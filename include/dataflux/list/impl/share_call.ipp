@@ -73,7 +73,7 @@ DATAFLUX_INLINE void start_list_shared(object_store& store, const shared_list_re
                                        object_store::completion<shared_list_summary> done) {
   auto good = detail::check(request.listing);
   if (good) good = detail::check_shared(request);
-  auto description = describe_listing(request.listing, {});
+  auto description = describe_listing(request.listing, {}, store.traits().scheme);
   if (good && !description) good = description.error();
   if (good) good = detail::check_description(*description);
   if (!good) {

@@ -79,6 +79,7 @@ DATAFLUX_INLINE manifest_description share_description(const manifest_descriptio
 
 DATAFLUX_INLINE std::string share_difference(const manifest_description& a,
                                              const manifest_description& b) {
+  if (a.scheme != b.scheme) return "service";
   if (a.bucket != b.bucket) return "bucket";
   if (a.prefix != b.prefix) return "prefix";
   if (a.start_offset != b.start_offset) return "start_offset";

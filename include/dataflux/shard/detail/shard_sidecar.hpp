@@ -17,8 +17,8 @@
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
 /// The same shard gives the same bytes. Errors (invalid_argument): the name is not UTF-8.
-result<std::string> encode_sidecar(const std::string& bucket, std::string_view name,
-                                   const packed_shard& shard);
+result<std::string> encode_sidecar(std::string_view scheme, const std::string& bucket,
+                                   std::string_view name, const packed_shard& shard);
 
 /// How many samples the shard of this row has by its entry. `entry` is at a multiple of 8.
 ///

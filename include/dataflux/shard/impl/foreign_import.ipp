@@ -180,11 +180,13 @@ inline error of_foreign(const foreign_index& index, std::string_view shard, erro
 DATAFLUX_INLINE result<shard_index> import_foreign_index(const std::string& bucket,
                                                          const object_columns& listing,
                                                          const std::vector<foreign_index>& from,
-                                                         const grouping_rules& grouping) {
+                                                         const grouping_rules& grouping,
+                                                         std::string_view scheme) {
   shard_index_description description{
       .bucket = bucket,
       .taken = std::chrono::time_point_cast<timestamp::duration>(std::chrono::system_clock::now()),
-      .options = detail::shard::options_of({.grouping = grouping})};
+      .options = detail::shard::options_of({.grouping = grouping}),
+      .scheme = std::string{scheme}};
   const detail::shard::listed_names names{listing};
   detail::shard::shard_index_encoder encoder(std::move(description));
   const auto bytes = std::make_shared<std::string>();

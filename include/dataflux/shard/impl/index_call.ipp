@@ -5,6 +5,7 @@
 #include <dataflux/shard/detail/index_rules.hpp>
 #include <dataflux/shard/detail/shard_plan.hpp>
 #include <dataflux/store/detail/file_step.hpp>
+#include <dataflux/store/detail/own_service.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 #include <dataflux/transfer/detail/told_rows.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
@@ -59,9 +60,15 @@ DATAFLUX_INLINE index_call::index_call(const transfer_context& context, index_wo
       work_(std::move(work)),
       at_once_(or_default(work_.request.parallelism, usual_readers)),
       parts_(work_.parts),
-      description_(work_.description) {}
+      description_(work_.description) {
+  if (!work_.expected) description_.scheme = context.store().traits().scheme;
+}
 
 DATAFLUX_INLINE void index_call::begin() {
+  if (work_.expected) {
+    auto own = check_own_service(store(), description_.scheme, "index");
+    if (!own) return fail(std::move(own).error());
+  }
   if (!watch_stop()) return stop_asked();
   watch_deadline();
   if (work_.expected || store().traits().crc32c_everywhere) return begin_file();

@@ -54,10 +54,9 @@ DATAFLUX_INLINE std::vector<shard_index> index_journal::read(
     const bytes_view bytes = record.subspan(journal_piece, static_cast<std::size_t>(length));
     if (file_.checksum(bytes) != codec::load_at<std::uint32_t>(record, 8)) break;
     auto part = shard_index::over(bytes, owner);
-    if (!part || part->description().bucket != of.bucket ||
-        part->description().options != of.options) {
-      break;
-    }
+    if (!part) break;
+    const shard_index_description& d = part->description();
+    if (d.scheme != of.scheme || d.bucket != of.bucket || d.options != of.options) break;
     parts.push_back(*std::move(part));
     end_ += journal_piece + codec::block_file_aligned(bytes.size());
     if (end_ > whole.size()) break;  // the zeros behind the last part are not there

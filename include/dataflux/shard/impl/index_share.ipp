@@ -25,7 +25,9 @@ DATAFLUX_INLINE index_share::index_share(const transfer_context& context,
       context_(context),
       request_(std::move(request)),
       rules_(rules_of(request_)),
-      description_{.bucket = request_.bucket, .options = options_of(rules_)} {}
+      description_{.bucket = request_.bucket,
+                   .options = options_of(rules_),
+                   .scheme = std::string{context.store().traits().scheme}} {}
 
 DATAFLUX_INLINE void index_share::begin() {
   if (!watch_stop()) return stop_asked();
@@ -55,6 +57,7 @@ DATAFLUX_INLINE result<void> index_share::divide() {
 DATAFLUX_INLINE result<std::string> index_share::difference(bytes_view there) const {
   const auto other = read_index_description(there);
   if (!other) return other.error();
+  if (other->scheme != agreed_.scheme) return std::string{"service"};
   if (other->bucket != agreed_.bucket) return std::string{"bucket"};
   if (other->options.size() != agreed_.options.size()) return std::string{"set of options"};
   for (std::size_t i = 0; i < agreed_.options.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <dataflux/shard/detail/shard_index_encoder.hpp>
 #include <dataflux/shard/detail/shard_indexer.hpp>
 #include <dataflux/shard/rewrite_shards.hpp>
+#include <dataflux/store/detail/own_service.hpp>
 
 #include <cstddef>
 #include <deque>
@@ -175,6 +176,10 @@ DATAFLUX_INLINE result<sample_table> sample_table::of_files(const transfer_conte
 DATAFLUX_INLINE sample_source sample_table::read(
     unique_function<std::optional<std::uint64_t>()> numbers, std::stop_token stop) const {
   if (files_ == nullptr) {
+    auto own = detail::check_own_service(context_.store(), index_.description().scheme, "index");
+    if (!own) {
+      return [why = std::move(own).error()]() -> result<sample_view*> { return why; };
+    }
     auto all = std::make_unique<detail::shard::bucket_samples>(context_, index_, std::move(numbers),
                                                                std::move(stop));
     return [all = std::move(all)] { return all->next(); };

@@ -5,6 +5,7 @@
 #include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/shard/detail/shard_index_format.hpp>
 #include <dataflux/shard/shard_index.hpp>
+#include <dataflux/store/detail/own_service.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -203,6 +204,7 @@ DATAFLUX_INLINE const char* impossible_in(const index_columns& c) noexcept {
 DATAFLUX_INLINE std::string write_index_description(const shard_index_description& d) {
   codec::json_writer json;
   json.begin_object().key("bucket").string(d.bucket);
+  if (d.scheme != usual_scheme) json.key("scheme").string(d.scheme);
   json.key("taken").string(to_string(d.taken)).key("options").begin_object();
   for (const auto& [name, value] : d.options) json.key(name).string(value);
   json.end_object().end_object();
@@ -217,6 +219,9 @@ DATAFLUX_INLINE result<shard_index_description> read_index_description(bytes_vie
   const auto bucket = root.find("bucket").text();
   if (!bucket) return damaged_index("its description lacks the bucket");
   d.bucket = *bucket;
+  auto scheme = scheme_in(root);
+  if (!scheme) return damaged_index("its description names no service");
+  d.scheme = *std::move(scheme);
   const auto taken = parse_timestamp(root.find("taken").text().value_or(""));
   if (!taken) return damaged_index("its description lacks the time");
   d.taken = *taken;

@@ -7,9 +7,11 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 
-DATAFLUX_INLINE result<std::string> encode_sidecar(const std::string& bucket, std::string_view name,
+DATAFLUX_INLINE result<std::string> encode_sidecar(std::string_view scheme,
+                                                   const std::string& bucket, std::string_view name,
                                                    const packed_shard& shard) {
-  shard_index_encoder encoder({.bucket = bucket, .options = options_of(indexing_rules{})});
+  shard_index_encoder encoder(
+      {.bucket = bucket, .options = options_of(indexing_rules{}), .scheme = std::string{scheme}});
   object_row row;
   row.name = name;
   row.size = shard.size;

@@ -181,7 +181,7 @@ DATAFLUX_INLINE result<shard_ending> shard_writer_state::packed_ending(shard_end
   shard_ending ending;
   ending.bucket = request.bucket;
   ending.shard = {name_, packed.layout.hashes.size(), packed.size, packed.crc32c, 0, why};
-  auto sidecar = encode_sidecar(request.bucket, name_, packed);
+  auto sidecar = encode_sidecar(context.store().traits().scheme, request.bucket, name_, packed);
   if (!sidecar) return std::move(sidecar).error();
   ending.sidecar = *std::move(sidecar);
   ending.sidecar_generation = sidecar_;

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .._client import Client
+from .._client import Client, given_client
 from .._errors import Error, InvalidArgumentError, NotFoundError, of_status
 from .._listing import Listing, Rows
-from .._manifest import Manifest
+from .._manifest import Manifest, scheme_of_saved
 from .._pairing import PairedRows
-from .._place import bucket_url, named, one_of, url_of, with_both_slashes
+from .._place import bucket_url, named, one_of, scheme_of_place, url_of, with_both_slashes
 from .._shard_lists import shards_of
 from .._shard_join import ShardJoin
 from .._shards import ShardIndex
@@ -20,6 +20,13 @@ from ._joined import join_of
 from ._ranks import distributed
 from ._source import Folder, Listed, Source, digest_of
 from ._tars import Tars
+
+
+def client_of(client: Client | None, url: Any, manifest: Any, names: Any, pairs: Any, shards: Any) -> Client:
+    """That of a dataset: the given one; or a new one of the service that what it reads is of."""
+    told = [scheme_of_place(url), scheme_of_place(names), scheme_of_place(pairs), scheme_of_saved(manifest),
+            scheme_of_saved(shards)]
+    return given_client(client) or Client(service="s3" if next(filter(None, told), "") == "s3" else "gcs")
 
 
 def source_of(client: Client, url: Any, manifest: Any, names: Any, pairs: Any, shards: Any, unpaired: str,
@@ -89,7 +96,9 @@ def _of_shards(client, several, folder, rank, world_size):
     for each, index in zip(several, indexes):
         if not len(index):
             raise NotFoundError(f"shards: {each} has no sample")
-    parts = [join_of(index, folder.path, number, client._scheme) or Tars.of(index, client._scheme)
+        for side in (index.left, index.right) if isinstance(index, ShardJoin) else (index,):
+            client._own_bucket(side, "shards", side.bucket.encode())
+    parts = [join_of(index, folder.path, number) or Tars.of(index)
              for number, index in enumerate(indexes)]
     if len({(part.bucket, part.digest) for part in parts}) < len(parts):
         raise ValueError("shards: the same index was given twice, and its samples would come twice")
@@ -236,6 +245,7 @@ def _manifest_files(client, manifests, folder):
             bucket, name = copied
             raise of_status(why.status, str(why).replace(path, url_of(bucket, name)), bucket=bucket,
                             object=name) from None
+        client._own_bucket(known, "manifest", known.bucket.encode())
         if not len(known):
             where = {"path": path} if copied is None else {"bucket": copied[0], "object": copied[1]}
             raise NotFoundError(f"manifest: {each} has no object", **where)

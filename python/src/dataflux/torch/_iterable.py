@@ -9,11 +9,11 @@ from typing import Any, Iterator, Sequence
 from torch.utils.data import IterableDataset as TorchIterable
 from torch.utils.data import get_worker_info
 
-from .._client import Client, given_client, service_of
+from .._client import Client
 from .._passes import Pass
 from .._place import count_of, one_of
 from .._sampler import WINDOWS
-from ._given import source_of
+from ._given import client_of, source_of
 from ._objects import Objects
 from ._order import STRETCH, Order, Turns, plans, stretches
 from ._ranks import agree, ranks
@@ -86,8 +86,9 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         wrong_size: "error" makes of an object outside of min_size and max_size, which then go with any
             source, a failure that on_error decides about, a SizeError; it is not read where its size was
             listed. "omit" leaves it out of the listing.
-        client: whose options are used; by default Client(). Each process has its own; in a worker its
-            memory, connections and threads are the machine's share, unless the options say more.
+        client: whose options are used; by default a Client() of the service that what is read is of. Each
+            process has its own; in a worker its memory, connections and threads are the machine's share,
+            unless the options say more.
 
     A pickle carries the place of the names and their digest, and no names.
 
@@ -111,7 +112,7 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         self._rank, self._world_size = ranks(rank, world_size)
         epoch, consumed = count_of(epoch, "epoch"), count_of(consumed, "consumed")
         Order(0, self._how, epoch, 0, self._rank, self._world_size, equalize)  # for its checks
-        self._client = given_client(client) or Client(service=service_of(url, manifest, names, pairs, shards))
+        self._client = client_of(client, url, manifest, names, pairs, shards)
         self._source = source_of(self._client, url, manifest, names, pairs, shards, unpaired, filters,
                                  self._rank, self._world_size)
         self._plans = shuffle in WINDOWS

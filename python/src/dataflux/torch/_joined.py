@@ -35,9 +35,9 @@ class Joined:
         self._rows: PairedRows | None = None
 
     @classmethod
-    def write(cls, join: ShardJoin, path: str, scheme: str) -> Joined:
+    def write(cls, join: ShardJoin, path: str) -> Joined:
         """The join, written to a file."""
-        sides = Tars.of(join.left, scheme), Tars.of(join.right, scheme)
+        sides = Tars.of(join.left), Tars.of(join.right)
         told = "\n".join([*(side.digest for side in sides), repr(join.prefix)])
         of = hashlib.sha256(told.encode()).digest()
         write_rows(path, *join._columns(), (join.left_alone, join.right_alone), of)
@@ -187,8 +187,8 @@ class _Stream:
             stream.close()
 
 
-def join_of(shards: Any, folder: str, number: int, scheme: str) -> Joined | None:
-    """Of a join that a dataset was given, whose shards are of a service; None for anything else."""
+def join_of(shards: Any, folder: str, number: int) -> Joined | None:
+    """Of a join that a dataset was given; None for anything else."""
     if not isinstance(shards, ShardJoin):
         return None
-    return Joined.write(shards, os.path.join(folder, f"join-{number}"), scheme)
+    return Joined.write(shards, os.path.join(folder, f"join-{number}"))

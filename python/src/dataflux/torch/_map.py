@@ -8,8 +8,8 @@ from typing import Any, Sequence
 
 from torch.utils.data import Dataset, get_worker_info
 
-from .._client import Client, given_client, service_of
-from ._given import source_of
+from .._client import Client
+from ._given import client_of, source_of
 from ._objects import Objects
 from ._ranks import ranks
 from ._reads import of_parts
@@ -46,7 +46,7 @@ class MapDataset(Objects, Dataset):  # type: ignore[misc]
                  client: Client | None = None) -> None:
         sizes, filters = sizes_of(min_size, max_size, wrong_size, suffix)
         self._maker = Maker(decode, on_error, overwritten, sizes, tolerance)
-        self._client = given_client(client) or Client(service=service_of(url, manifest, names, pairs, shards))
+        self._client = client_of(client, url, manifest, names, pairs, shards)
         self._own: tuple[int, Client] | None = None
         self._source = source_of(self._client, url, manifest, names, pairs, shards, unpaired, filters,
                                  *ranks(None, None))

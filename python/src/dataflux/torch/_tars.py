@@ -10,7 +10,6 @@ from typing import Any, Iterator, Sequence
 from .._client import Client
 from .._errors import Error, PreconditionError
 from .._listing import Row
-from .._place import named
 from .._reports import SHARD_COUNTS
 from .._shards import SampleFeed, ShardIndex, sample_batches
 from ._sizes import SizeError, Sizes
@@ -134,12 +133,11 @@ class Tars:
         self._index: ShardIndex | None = None
 
     @classmethod
-    def of(cls, index: ShardIndex, scheme: str) -> Tars:
-        """Of an index, which does not know the service of its bucket: its scheme is told."""
+    def of(cls, index: ShardIndex) -> Tars:
         shards = index.shards
         some = [shards[number] for number in range(0, len(shards), max(1, len(shards) // _LOOKED_AT))]
         samples = max(1, sum(shard.samples for shard in some))
-        return cls(index.path, digest_of(index.path), named(index.bucket, scheme), sum(shard.size for shard in some) / samples,
+        return cls(index.path, digest_of(index.path), index.bucket, sum(shard.size for shard in some) / samples,
                    samples / max(1, len(some)), index.digest)
 
     def __getstate__(self) -> Any:
