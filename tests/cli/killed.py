@@ -5,10 +5,11 @@ and while they fetch: whole files, and none beside them."""
 import os
 import random
 import signal
+import subprocess
 import time
 
-from command_case import MIB, Case, main, noise, options
-from service import Guarded, wait_until
+from command_case import BUCKET, MIB, Case, main, noise, options
+from service import Guarded, OnS3, environment, wait_until
 
 KILLS = 200 if os.environ.get("DATAFLUX_TEST_FULL") else 20
 SIZE = 40 * MIB  # some parts
@@ -16,6 +17,8 @@ ROUND_TRIP_MS = 8  # the time between two requests is worth being killed in, too
 
 
 class Killed(Case):
+    kills = KILLS // 2
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -67,12 +70,12 @@ class Killed(Case):
         return len(there) + len(self.emulator.open_uploads()), listed
 
     def check(self, streamed):
-        ended = self.save_and_kill(streamed, KILLS // 2)
-        self.assertLess(ended, KILLS // 2, "every run had ended before it was killed")
+        ended = self.save_and_kill(streamed, self.kills)
+        self.assertLess(ended, self.kills, "every run had ended before it was killed")
         count, listed = self.strays()
         self.assertEqual(count, len(listed), listed)
         for line in listed:
-            self.assertIn(self.url("model"), line)
+            self.assertTrue(self.url("model") in line or ".dataflux-conditions-" in line, line)
         self.ok("uploads", "abort", "--older-than", "0s", self.url())
         self.assertEqual((0, []), self.strays())
         self.assertEqual(["model"], self.emulator.names())
@@ -82,6 +85,51 @@ class Killed(Case):
 
     def test_a_file(self):
         self.check(streamed=False)
+
+
+class SeenByCommand:
+    """The emulator as S3, and what it holds as the command shows it when none is killed."""
+
+    def __init__(self):
+        self.s3 = OnS3(options.emulator, BUCKET, more=("--rtt", str(ROUND_TRIP_MS)))
+        self.environment = environment(**self.s3.variables)
+        self.close = self.s3.close
+
+    def run(self, *words, **more):
+        return subprocess.run([options.dataflux, *words], env=self.environment, capture_output=True, timeout=120,
+                              **more)
+
+    def put(self, name, content):
+        self.run("cp", "-", f"s3://{BUCKET}/{name}", input=content, check=True)
+
+    def get(self, name):
+        done = self.run("cat", f"s3://{BUCKET}/{name}")
+        assert done.returncode in (0, 3), done.stderr
+        return None if done.returncode else done.stdout
+
+    def names(self):
+        listed = self.run("ls", "-r", f"s3://{BUCKET}", check=True).stdout.decode().splitlines()
+        return [url.partition(f"s3://{BUCKET}/")[2] for url in listed]
+
+    def open_uploads(self):
+        return [None] * self.s3.counters()["multipartUploadsOpen"]
+
+    def answered(self):
+        return sum(one["count"] for one in self.s3.counters()["requests"] if one["verb"] != "control")
+
+
+class KilledOnS3(Killed):
+    """An upload appears by its completion, under the object's own name."""
+
+    kills = max(20, KILLS // 2)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.emulator = SeenByCommand()
+        cls.environment = cls.emulator.environment
+
+    def url(self, name=""):
+        return f"s3://{BUCKET}/{name}"
 
 
 class KilledDownloads(Case):
