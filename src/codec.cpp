@@ -6,10 +6,13 @@
 #include <dataflux/codec/impl/json.ipp>
 #include <dataflux/codec/impl/json_writer.ipp>
 #include <dataflux/codec/impl/object_list.ipp>
+#include <dataflux/codec/impl/pax_records.ipp>
 #include <dataflux/codec/impl/percent.ipp>
 #include <dataflux/codec/impl/plain_json.ipp>
 #include <dataflux/codec/impl/plain_list.ipp>
 #include <dataflux/codec/impl/secrets.ipp>
+#include <dataflux/codec/impl/tar_extensions.ipp>
+#include <dataflux/codec/impl/tar_header.ipp>
 #include <dataflux/codec/impl/timestamp.ipp>
 #include <dataflux/codec/impl/utf8.ipp>
 #include <dataflux/codec/impl/whole_checksum.ipp>

@@ -9,7 +9,6 @@
 #include <dataflux/shard/impl/join_shards.ipp>
 #include <dataflux/shard/impl/known_shards.ipp>
 #include <dataflux/shard/impl/layout_difference.ipp>
-#include <dataflux/shard/impl/pax_records.ipp>
 #include <dataflux/shard/impl/place_reader.ipp>
 #include <dataflux/shard/impl/rewrite_shards.ipp>
 #include <dataflux/shard/impl/sample_choice.ipp>
@@ -32,8 +31,6 @@
 #include <dataflux/shard/impl/shard_stream.ipp>
 #include <dataflux/shard/impl/shard_writer.ipp>
 #include <dataflux/shard/impl/shard_writer_state.ipp>
-#include <dataflux/shard/impl/tar_extensions.ipp>
-#include <dataflux/shard/impl/tar_header.ipp>
 #include <dataflux/shard/impl/tar_reader.ipp>
 #include <dataflux/shard/impl/tar_writer.ipp>
 #include <dataflux/shard/impl/verify_shards.ipp>

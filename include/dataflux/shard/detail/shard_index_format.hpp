@@ -3,7 +3,7 @@
 #include <dataflux/bytes.hpp>
 #include <dataflux/codec/detail/block_file.hpp>
 #include <dataflux/result.hpp>
-#include <dataflux/shard/detail/tar_header.hpp>
+#include <dataflux/shard/detail/tar_format.hpp>
 #include <dataflux/shard/grouping_rules.hpp>
 #include <dataflux/shard/shard_rules.hpp>
 #include <dataflux/store/object_chunk.hpp>

@@ -4,7 +4,7 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/shard/detail/shard_layout.hpp>
-#include <dataflux/shard/detail/tar_header.hpp>
+#include <dataflux/shard/detail/tar_format.hpp>
 #include <dataflux/shard/detail/tar_writer.hpp>
 #include <dataflux/shard/sample_reads.hpp>
 

@@ -2,8 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/result.hpp>
-#include <dataflux/shard/detail/tar_extensions.hpp>
-#include <dataflux/shard/detail/tar_header.hpp>
+#include <dataflux/shard/detail/tar_format.hpp>
 #include <dataflux/shard/shard_rules.hpp>
 
 #include <array>

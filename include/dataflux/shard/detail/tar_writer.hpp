@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/shard/detail/tar_header.hpp>
+#include <dataflux/shard/detail/tar_format.hpp>
 
 #include <cstddef>
 #include <cstdint>

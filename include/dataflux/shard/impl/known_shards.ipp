@@ -2,7 +2,7 @@
 
 #include <dataflux/detail/text_hash.hpp>
 #include <dataflux/shard/detail/known_shards.hpp>
-#include <dataflux/shard/detail/tar_header.hpp>
+#include <dataflux/shard/detail/tar_format.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <dataflux/shard/detail/pax_records.hpp>
-#include <dataflux/shard/detail/tar_extensions.hpp>
+#include <dataflux/codec/detail/pax_records.hpp>
+#include <dataflux/codec/detail/tar_extensions.hpp>
 
 #include <charconv>
 
-namespace dataflux::inline DATAFLUX_ABI::detail::shard {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 DATAFLUX_INLINE void tar_extensions::next_member() noexcept {
   total_ = 0;
@@ -111,4 +111,4 @@ DATAFLUX_INLINE tar_extensions::place tar_extensions::place_of(
   return {static_cast<std::size_t>(text.data() - bodies_.data()), text.size()};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::detail::shard
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

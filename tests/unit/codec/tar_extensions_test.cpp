@@ -1,4 +1,4 @@
-#include <dataflux/shard/detail/tar_extensions.hpp>
+#include <dataflux/codec/detail/tar_extensions.hpp>
 
 #include <support/catch.hpp>
 #include <support/tar_bytes.hpp>
@@ -7,7 +7,7 @@
 
 namespace tar_extensions_test {
 
-using namespace dataflux::detail::shard;
+using namespace dataflux::detail::codec;
 using dataflux::as_bytes;
 using dataflux::test::pax_record_of;
 

@@ -1,4 +1,4 @@
-#include <dataflux/shard/detail/tar_header.hpp>
+#include <dataflux/codec/detail/tar_header.hpp>
 
 #include <support/catch.hpp>
 #include <support/tar_bytes.hpp>
@@ -8,7 +8,7 @@
 
 namespace tar_header_test {
 
-using namespace dataflux::detail::shard;
+using namespace dataflux::detail::codec;
 using dataflux::as_bytes;
 using dataflux::test::seal_tar_header;
 using dataflux::test::tar_entry;

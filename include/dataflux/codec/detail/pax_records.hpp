@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::detail::shard {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// A record of a pax header. An empty value takes back what an earlier header said.
 struct pax_record {
@@ -41,8 +41,8 @@ class pax_records {
   bool broken_{false};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::detail::shard
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/shard/impl/pax_records.ipp>
+#include <dataflux/codec/impl/pax_records.ipp>
 #endif

@@ -1,4 +1,4 @@
-#include <dataflux/shard/detail/pax_records.hpp>
+#include <dataflux/codec/detail/pax_records.hpp>
 
 #include <support/catch.hpp>
 #include <support/mutations.hpp>
@@ -10,7 +10,7 @@
 
 namespace pax_records_test {
 
-using dataflux::detail::shard::pax_records;
+using dataflux::detail::codec::pax_records;
 using dataflux::test::pax_record_of;
 using pairs = std::vector<std::pair<std::string, std::string>>;
 

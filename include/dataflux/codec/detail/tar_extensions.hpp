@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/shard/detail/tar_header.hpp>
+#include <dataflux/codec/detail/tar_header.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::detail::shard {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// The bodies of all extension headers in front of one member, and how many there are: more is no
 /// name, but an attack.
@@ -85,8 +85,8 @@ class tar_extensions {
   std::string all_path_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::detail::shard
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/shard/impl/tar_extensions.ipp>
+#include <dataflux/codec/impl/tar_extensions.ipp>
 #endif

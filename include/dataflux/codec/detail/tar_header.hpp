@@ -9,7 +9,7 @@
 
 /// One header of a tar archive: a block of 512 bytes, as v7, POSIX (ustar), GNU tar, Python's
 /// tarfile and Go write it.
-namespace dataflux::inline DATAFLUX_ABI::detail::shard {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 inline constexpr std::size_t tar_block = 512;
 
@@ -62,8 +62,8 @@ bool has_good_checksum(bytes_view block) noexcept;
 /// Cost: some 30 ns; no allocation.
 std::optional<tar_header> parse_tar_header(bytes_view block) noexcept;
 
-}  // namespace dataflux::inline DATAFLUX_ABI::detail::shard
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/shard/impl/tar_header.ipp>
+#include <dataflux/codec/impl/tar_header.ipp>
 #endif

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <dataflux/shard/detail/tar_header.hpp>
+#include <dataflux/codec/detail/tar_header.hpp>
 
 #include <algorithm>
 #include <cstring>
 
-namespace dataflux::inline DATAFLUX_ABI::detail::shard {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 /// Where a field of a header stands.
 struct tar_field {
@@ -143,4 +143,4 @@ DATAFLUX_INLINE std::optional<tar_header> parse_tar_header(bytes_view block) noe
   return header;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::detail::shard
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <dataflux/shard/detail/pax_records.hpp>
+#include <dataflux/codec/detail/pax_records.hpp>
 
 #include <charconv>
 #include <cstddef>
 
-namespace dataflux::inline DATAFLUX_ABI::detail::shard {
+namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
 DATAFLUX_INLINE std::optional<pax_record> pax_records::next() noexcept {
   if (rest_.empty()) return std::nullopt;
@@ -34,4 +34,4 @@ DATAFLUX_INLINE std::optional<pax_record> pax_records::break_off() noexcept {
   return std::nullopt;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::detail::shard
+}  // namespace dataflux::inline DATAFLUX_ABI::detail::codec
