@@ -39,7 +39,7 @@ class DatafluxConan(ConanFile):
 
     def requirements(self):
         for reference in ("libcurl/[>=7.86 <9]", "openssl/[>=3.0 <4]", "simdjson/[>=3.0 <5]",
-                          "pugixml/[>=1.11 <2]", "isa-l/[>=2.30 <3]"):
+                          "pugixml/[>=1.11 <2]", "isa-l/[>=2.30 <3]", "xxhash/[>=0.8 <1]"):
             self.requires(reference)
 
     def layout(self):

@@ -7,6 +7,7 @@
 #   pugixml    XML replies of multipart uploads, instead of a scanner of ours or expat's callbacks
 #   ISA-L      CRC32C at 46-56 GB/s; a loop over SSE4.2's instruction does 9.7. Its igzip decompresses
 #              text at 0.7 GB/s for shards that gzip compressed; zlib does 0.2
+#   xxhash     XXH64, AIStore's checksum, by its header alone: nothing is linked
 #   libzstd    decompresses shards (.tar.zst); optional, see DATAFLUX_ZSTD
 #
 # Tests and programs use Catch2 (2.13 or 3; one header in Debian 12), CLI11, and
@@ -46,6 +47,16 @@ else()
   pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal>=2.30)
   set(DATAFLUX_ISAL PkgConfig::ISAL)
 endif()
+# A header alone, which each world's package has: no name of a package is needed.
+find_path(DATAFLUX_XXHASH_INCLUDE xxhash.h)
+mark_as_advanced(DATAFLUX_XXHASH_INCLUDE)
+if(NOT DATAFLUX_XXHASH_INCLUDE)
+  message(FATAL_ERROR "dataflux needs xxhash.h (xxhash 0.8 or later); it was not found")
+endif()
+if(NOT TARGET dataflux::xxhash)
+  add_library(dataflux::xxhash INTERFACE IMPORTED)
+  set_target_properties(dataflux::xxhash PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${DATAFLUX_XXHASH_INCLUDE}")
+endif()
 # libzstd's package differs as ISA-L's does: its own CMake files (vcpkg, Conan), or pkg-config (Debian).
 set(DATAFLUX_ZSTD AUTO CACHE STRING "Read shards that zstd compressed: ON, OFF, or AUTO, if libzstd is found")
 set(DATAFLUX_ZSTD_TARGET "")
@@ -76,4 +87,4 @@ if(DATAFLUX_ZSTD)
 endif()
 set(DATAFLUX_DEPENDENCIES
   Threads::Threads CURL::libcurl OpenSSL::SSL OpenSSL::Crypto simdjson::simdjson pugixml::pugixml ${DATAFLUX_ISAL}
-  ${DATAFLUX_ZSTD_TARGET})
+  dataflux::xxhash ${DATAFLUX_ZSTD_TARGET})

@@ -17,4 +17,5 @@
 #include <dataflux/codec/impl/utf8.ipp>
 #include <dataflux/codec/impl/whole_checksum.ipp>
 #include <dataflux/codec/impl/xml.ipp>
+#include <dataflux/codec/impl/xxhash64.ipp>
 #include <dataflux/codec/impl/zstd_decoder.ipp>

@@ -33,8 +33,8 @@ from dependencies import Tools, cache, dependencies  # noqa: E402
 
 TAG = "py3-none-manylinux_2_28_x86_64"
 # What is inside, as SPDX says it: Apache-2.0 (ours, OpenSSL, simdjson), BSD-3-Clause (ISA-L, CLI11),
-# BSL-1.0 (Boost), curl, MIT (pugixml, zig), and LLVM's (its C++ library).
-LICENCE = ("Apache-2.0 AND BSD-3-Clause AND BSL-1.0 AND curl AND MIT AND "
+# BSD-2-Clause (xxhash), BSL-1.0 (Boost), curl, MIT (pugixml, zig), and LLVM's (its C++ library).
+LICENCE = ("Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND BSL-1.0 AND curl AND MIT AND "
            "Apache-2.0 WITH LLVM-exception")
 KEPT = 2  # states of the C++ sources whose compiled code is kept
 NEEDED = {"nasm": "nasm", "perl": "perl", "make": "make", "dpkg-source": "dpkg-dev", "apt-get": "apt"}

@@ -23,7 +23,7 @@ HEADER = HERE.parents[1] / "c_api/include/dataflux.h"
 MODULES = HERE.parent / "src"
 LIBRARY = "dataflux/lib/libdataflux.so.0"
 PROGRAMS = ("dataflux/bin/dataflux", "dataflux/bin/dataflux-emulator")
-INSIDE = {"openssl", "curl", "simdjson", "pugixml", "libisal", "boost", "cli11", "zig", "libc++"}
+INSIDE = {"openssl", "curl", "simdjson", "pugixml", "libisal", "xxhash", "boost", "cli11", "zig", "libc++"}
 # What every glibc has; each other library must be inside.
 SYSTEM = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1",
           "ld-linux-x86-64.so.2"}

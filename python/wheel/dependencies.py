@@ -25,7 +25,8 @@ FLAGS = "-O2 " + HARDENED
 SOURCES = (("openssl", "3.5"), ("curl", "8.0"), ("simdjson", "3.0"), ("pugixml", "1.11"),
            ("libisal", "2.30"))
 # Headers alone; the first one that is there.
-HEADERS = ((("libboost1.83-dev", "libboost1.74-dev"), "1.74"), (("libcli11-dev",), "2.1"))
+HEADERS = ((("libboost1.83-dev", "libboost1.74-dev"), "1.74"), (("libcli11-dev",), "2.1"),
+           (("libxxhash-dev",), "0.8"))
 
 # What nobody asks of this copy: no program, no provider or engine to be loaded from a file, no
 # protocol but TLS over streams. The configuration file is read from a place that is an

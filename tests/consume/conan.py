@@ -27,7 +27,7 @@ from service import Emulator, environment  # noqa: E402
 SKIPPED = 77
 # As in Conan Center in August 2026, in the order in which they need each other.
 STUBS = {"openssl": "3.6.3", "libcurl": "8.21.0", "simdjson": "4.6.4", "pugixml": "1.16",
-         "isa-l": "2.30.0"}
+         "isa-l": "2.30.0", "xxhash": "0.8.3"}
 TARGETS = ["CURL::libcurl", "OpenSSL::SSL", "OpenSSL::Crypto", "simdjson::simdjson",
            "pugixml::pugixml"]
 OBJECTS = {"train/a": b"first", "train/b": os.urandom(8).hex().encode()}

@@ -14,6 +14,7 @@ PACKAGES = {
     "pugixml": ("pugixml", "config", {"pugixml::pugixml": "pugixml"}),
     # Its recipe says nothing to CMake.
     "isa-l": ("isa-l", "config", {"isa-l::isa-l": "isal"}),
+    "xxhash": ("xxHash", "both", {"xxHash::xxhash": "xxhash"}),
 }
 
 

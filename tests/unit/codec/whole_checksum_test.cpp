@@ -54,6 +54,12 @@ TEST_CASE("whole_checksum: a run tells whether the bytes are those", "[codec]") 
   other.extend(as_bytes(std::string_view{"123456789"}));
   CHECK(other.good());
   CHECK(other.name() == "CRC32");
+  checksum_run hash{{checksum_kind::xxhash64, 0x45AB6734B21E6968U}};
+  hash.extend(as_bytes(std::string_view{"hello "}));
+  CHECK_FALSE(hash.good());
+  hash.extend(as_bytes(std::string_view{"world"}));
+  CHECK(hash.good());
+  CHECK(hash.name() == "XXH64");
 }
 
 }  // namespace

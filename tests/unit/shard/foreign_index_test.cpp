@@ -1,4 +1,3 @@
-#include <dataflux/shard/detail/xxhash64.hpp>
 #include <dataflux/shard/foreign_index.hpp>
 #include <dataflux/shard/index_shards.hpp>
 #include <dataflux/shard/sample_reads.hpp>
@@ -288,12 +287,6 @@ TEST_CASE("import_foreign_index: verified, it is our own index", "[shard]") {
   CHECK(w.ours().shard(0)->object.name == "s/dirs.tar");
   // But for what was counted, which others do not tell.
   CHECK(w.ours().sample(0)->offset == 1024);
-}
-
-TEST_CASE("xxhash64: known values", "[shard]") {
-  using dataflux::detail::shard::xxhash64;
-  CHECK(xxhash64({}, 0) == 0xEF46DB3751D8E999);
-  CHECK(xxhash64(dataflux::as_bytes(std::string_view{"abc"}), 0) == 0x44BC2CF5AD770999);
 }
 
 }  // namespace foreign_index_test

@@ -54,7 +54,7 @@ Word extend_by_tables(const crc_tables<Word>& tables, Word crc, bytes_view bytes
 }
 
 constexpr std::size_t size_of(checksum_kind kind) noexcept {
-  return kind == checksum_kind::crc64nvme ? 8 : 4;
+  return kind == checksum_kind::crc32 ? 4 : 8;
 }
 
 DATAFLUX_INLINE std::uint64_t crc64nvme_extend(std::uint64_t crc, bytes_view bytes) noexcept {
@@ -84,9 +84,26 @@ DATAFLUX_INLINE std::string encode_checksum(const whole_checksum& sum) {
 }
 
 DATAFLUX_INLINE void checksum_run::extend(bytes_view bytes) noexcept {
-  made_ = wanted_.kind == checksum_kind::crc64nvme
-              ? crc64nvme_extend(made_, bytes)
-              : crc32_extend(static_cast<std::uint32_t>(made_), bytes);
+  switch (wanted_.kind) {
+    case checksum_kind::crc64nvme:
+      made_ = crc64nvme_extend(made_, bytes);
+      break;
+    case checksum_kind::crc32:
+      made_ = crc32_extend(static_cast<std::uint32_t>(made_), bytes);
+      break;
+    case checksum_kind::xxhash64:
+      hash_.extend(bytes);
+      break;
+  }
+}
+
+DATAFLUX_INLINE bool checksum_run::good() const noexcept {
+  return wanted_.value == (wanted_.kind == checksum_kind::xxhash64 ? hash_.value() : made_);
+}
+
+DATAFLUX_INLINE std::string_view checksum_run::name() const noexcept {
+  if (wanted_.kind == checksum_kind::xxhash64) return "XXH64";
+  return wanted_.kind == checksum_kind::crc64nvme ? "CRC64NVME" : "CRC32";
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

@@ -2,8 +2,8 @@
 
 #include <dataflux/codec/detail/block_file.hpp>
 #include <dataflux/codec/detail/json.hpp>
+#include <dataflux/codec/detail/xxhash64.hpp>
 #include <dataflux/exec/detail/mapped_file.hpp>
-#include <dataflux/shard/detail/xxhash64.hpp>
 #include <dataflux/shard/foreign_index.hpp>
 
 #include <algorithm>
@@ -72,7 +72,8 @@ inline result<foreign_shard> read_aistore(bytes_view bytes) {
   if (bytes.size() < head) return damaged_foreign("it has no checksum");
   std::uint64_t told = 0;
   for (std::size_t i = 3; i < head; ++i) told = told << 8U | static_cast<std::uint64_t>(bytes[i]);
-  if (told != xxhash64(bytes.subspan(head), seed)) return damaged_foreign("another checksum");
+  if (told != codec::xxhash64(bytes.subspan(head), seed))
+    return damaged_foreign("another checksum");
   aistore_reader from{bytes.subspan(head)};
   foreign_shard shard;
   const bool has_source = from.text() && from.text();
