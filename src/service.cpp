@@ -4,6 +4,8 @@
 #include <dataflux/service/impl/call_outcome.ipp>
 #include <dataflux/service/impl/client_core.ipp>
 #include <dataflux/service/impl/client_snapshot.ipp>
+#include <dataflux/service/impl/found_state.ipp>
+#include <dataflux/service/impl/just_before.ipp>
 #include <dataflux/service/impl/looking_call.ipp>
 #include <dataflux/service/impl/pace_line.ipp>
 #include <dataflux/service/impl/printable_text.ipp>
@@ -11,3 +13,4 @@
 #include <dataflux/service/impl/read_call.ipp>
 #include <dataflux/service/impl/reply_facts.ipp>
 #include <dataflux/service/impl/reply_words.ipp>
+#include <dataflux/service/impl/state_number.ipp>

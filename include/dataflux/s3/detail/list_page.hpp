@@ -3,8 +3,10 @@
 #include <dataflux/bytes.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/s3/detail/verb.hpp>
+#include <dataflux/service/detail/just_before.hpp>
 #include <dataflux/store/requests.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,10 +15,12 @@
 /// exclusive beginning and no end (s3-protocol.md 3.8, 9).
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
-/// The greatest text that no name >= `start` is behind, as far as text goes: `start-after` with it
-/// gives all names >= `start`, and may give some before that, which the page drops. `start` is
-/// UTF-8, and so is this.
-std::string just_before(std::string_view start);
+using service::just_before;
+
+/// How many entries are asked for.
+inline std::uint32_t entries_of(const list_page_request& r) noexcept {
+  return r.max_results == 0 || r.max_results > greatest_page ? greatest_page : r.max_results;
+}
 
 /// What a page goes on behind: the last name of the page before, so that any range can be cut
 /// anywhere; or the server's own token, where it gave no name.

@@ -3,6 +3,7 @@
 #include <dataflux/http/detail/message.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/s3/detail/verb.hpp>
+#include <dataflux/service/detail/found_state.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
 #include <cstdint>
@@ -31,13 +32,8 @@ result<object_metadata> read_object_head(const http::reply_head& head, std::stri
 /// A write can ask for the state that it has seen, or for none. Errors: unimplemented for the other
 /// conditions.
 result<void> check_write_conditions(const preconditions& c);
-/// A read compares what comes. Errors: unimplemented for metagenerations, which there are none of.
-result<void> check_read_conditions(const preconditions& c);
-
-/// Holds the state that was found against what a stat or a read asked for. Errors: not_found for
-/// another generation, which is gone then; failed_precondition; internal for a reply without an
-/// ETag where one was needed.
-result<void> check_found(std::int64_t found, std::int64_t generation, const preconditions& c);
+using service::check_found;
+using service::check_read_conditions;
 
 /// The text of the ETag of a state whose number alone is known. A write under the condition that
 /// the object is in that state first asks for it; then If-Match makes sure that it stays so.

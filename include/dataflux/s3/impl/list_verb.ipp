@@ -31,7 +31,7 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
   const auto from = start_of(r);  // checked before
   target.raw("list-type=2")
       .raw("encoding-type=url")
-      .number("max-keys", r.max_results == 0 ? greatest_page : r.max_results)
+      .number("max-keys", entries_of(r))
       .optional_text("prefix", r.prefix)
       .optional_text("delimiter", r.delimiter)
       .optional_text("start-after", from ? from->after : std::string{})

@@ -111,32 +111,6 @@ DATAFLUX_INLINE result<void> check_write_conditions(const preconditions& c) {
   return {};
 }
 
-DATAFLUX_INLINE result<void> check_read_conditions(const preconditions& c) {
-  if (!c.if_metageneration_match && !c.if_metageneration_not_match) return {};
-  return error{errc::unimplemented, "conditions: S3 has no metagenerations"};
-}
-
-DATAFLUX_INLINE result<void> check_found(std::int64_t found, std::int64_t generation,
-                                         const preconditions& c) {
-  const bool asked = generation != 0 || c.if_generation_match || c.if_generation_not_match;
-  if (!asked) return {};
-  if (found == 0) {
-    return error{errc::internal,
-                 "the reply has no ETag, so that nobody can tell one state of the object from "
-                 "another"};
-  }
-  if (generation != 0 && generation != found) {
-    return std::move(
-        error{errc::not_found, "this state of the object is gone: it was replaced or deleted"}
-            .with_generation(generation));
-  }
-  const bool unmet = (c.if_generation_match && *c.if_generation_match != found) ||
-                     (c.if_generation_not_match && *c.if_generation_not_match == found);
-  if (!unmet) return {};
-  return error{errc::failed_precondition,
-               "a condition of the call does not hold: the object is not what was expected"};
-}
-
 DATAFLUX_INLINE result<void> known_tag::take(std::int64_t wanted, const reply_facts& facts) {
   if (facts.generation == 0) return check_found(0, wanted, {});
   if (facts.generation != wanted) {

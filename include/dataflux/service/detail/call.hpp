@@ -146,6 +146,7 @@ class call : public http::exchange {
   bool sent_damaged(error& e);
   bool may_be_mended(const error& e);
   bool is_elsewhere();
+  bool is_led_on(const http::exchange_report& report);
   void decide(const http::attempt_outcome& outcome, const error& e);
   error untried(error e, http::stop_reason reason) const;
   void fail_or_investigate(error e);
@@ -166,7 +167,13 @@ class call : public http::exchange {
   int status_{0};                 ///< of the attempt's reply, 0 until there is one
   int refusals_{0};
   int damaged_{0};
-  bool moved_{false};              ///< to where the service says that the bucket is
+  bool moved_{false};  ///< to where the service says that the bucket is
+  /// Of an attempt's requests. The first one may lack its body; then either it is sent as a whole
+  /// to the same place, or to where the reply leads.
+  enum class leg : std::uint8_t { first, whole, redirected };
+  leg leg_{leg::first};
+  bool held_back_{false};  ///< the body
+  std::optional<http::url> led_to_{};
   bool signed_{false};             ///< the attempt, with `credential_`
   std::uint64_t counted_sent_{0};  ///< of the attempt, in the client's totals already
   std::uint64_t counted_received_{0};

@@ -6,6 +6,7 @@
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/http/detail/message.hpp>
 #include <dataflux/http/detail/retry.hpp>
+#include <dataflux/http/detail/url.hpp>
 #include <dataflux/service/detail/reply_facts.hpp>
 #include <dataflux/service/detail/verb.hpp>
 #include <dataflux/store/object_metadata.hpp>
@@ -75,6 +76,13 @@ class dialect {
                      bytes_view /*body*/) const {
     return false;
   }
+  /// A reply that is no success leads elsewhere. Nothing: it does not. A call follows once in each
+  /// attempt, with the same request; nobody remembers the place.
+  virtual std::optional<http::url> redirect_of(const reply_facts& /*facts*/) const {
+    return std::nullopt;
+  }
+  /// A body that waits until a redirect was followed, since sending it twice costs too much.
+  virtual bool holds_back(const http::request& /*request*/) const noexcept { return false; }
   /// "this does not look like ...: WHAT; check the endpoint and any proxy".
   virtual std::string not_the_service(std::string_view what) const = 0;
 

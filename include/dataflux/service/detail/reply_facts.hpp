@@ -27,6 +27,8 @@ struct reply_facts {
   std::string etag{};
   /// Of a redirect: scheme and host of where it points, without what may be a secret behind them.
   std::string redirect{};
+  /// All of it, where the dialect follows redirects. A secret may be in it.
+  std::string location{};
   /// Where the service says that the bucket is; empty where it says nothing.
   std::string region{};
   /// What answered, when its header fields show that it is another make of server than the

@@ -3,6 +3,7 @@
 #include <dataflux/service/detail/call.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 /// A call is in one of six phases. idle: one of its own functions runs. credential: it waits for
@@ -12,9 +13,9 @@
 /// launch() runs on the caller's thread: it registers the call with the client and posts begin() to
 /// the call's executor, where all the rest is. attempt() asks for a credential and then for a
 /// turn. send() builds the request and has it signed. on_head() gives the sink of an accepted
-/// reply, or keeps the body of an error. on_done() ends the attempt: a good reply is taken, and the
-/// call is done or goes on at once. Everything else goes to settle() (call_outcome.ipp), which ends
-/// the call or leads back to attempt().
+/// reply, or keeps the body of an error. on_done() follows a redirect, or ends the
+/// attempt: a good reply is taken, and the call is done or goes on at once. Everything else goes to
+/// settle() (call_outcome.ipp), which ends the call or leads back to attempt().
 ///
 /// stop() comes from any thread and posts cancel_here(), which ends the phase that the call is in.
 /// The deadline ends credential and turn by a timer, cuts wait short, and is the transport's in an
@@ -117,6 +118,7 @@ DATAFLUX_INLINE void call::begin() {
 /// Everything that has to be there before a connection is asked for: a credential, and our turn.
 DATAFLUX_INLINE void call::attempt_at(time_point now) {
   begun_ = now;
+  leg_ = leg::first;
   if (stopped()) return finish(stopped_error());
   if (deadline_ <= now) return deadline_here();
   if (const auto given = core_->signer->try_get(now)) return with_credential(*given, now);
@@ -183,6 +185,12 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
   admitted_ = admitted;
   admitted_to_line_ = true;
   build();
+  if (leg_ == leg::redirected) {
+    request.origin = std::make_shared<const http::origin>(led_to_->origin);
+    request.target = led_to_->target;
+  }
+  held_back_ = leg_ == leg::first && core_->dialect->holds_back(request);
+  if (held_back_) request.body.clear();
   request.headers.add(core_->own_fields);
   core_->dialect->add_fields(id_, request.headers);
   // A session may be at another host, which needs no signature and must not get one.
@@ -249,6 +257,7 @@ DATAFLUX_INLINE void call::ended(http::exchange_report& report) {
     if (report.request_sent) retry_.may_have_been_executed = true;
     return finish_short();
   }
+  if (is_led_on(report)) return send(admitted_);
   if (report.failure != http::transport_failure::none || !accepted_) return settle(report);
   end_turn(http::pace_outcome::not_rejected);
   auto taken = take_reply();

@@ -113,6 +113,20 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
          e);
 }
 
+/// A request without its body was carried out, or refused since a checksum was not of no bytes: it
+/// has met no redirect.
+DATAFLUX_INLINE bool call::is_led_on(const http::exchange_report& report) {
+  if (report.failure != http::transport_failure::none || leg_ == leg::redirected) return false;
+  if (!accepted_) led_to_ = core_->dialect->redirect_of(facts_);
+  if (!accepted_ && led_to_) {
+    leg_ = leg::redirected;
+    return true;
+  }
+  if (!held_back_ || (!accepted_ && status_ != 500)) return false;
+  leg_ = leg::whole;
+  return true;
+}
+
 /// Says so once: a service that sends a call around gets no further.
 DATAFLUX_INLINE bool call::is_elsewhere() {
   if (moved_ || !core_->dialect->moved(identity(), facts_, body_.bytes())) return false;
