@@ -149,6 +149,8 @@ void declare(CLI::App& app, command_line& to) {
   app.add_option("--ca-file", to.ca_file, "Where to write the authority that signed it (PEM)");
   app.add_flag("--require-token", to.server.service.require_token,
                "Refuse calls without a Bearer token from here");
+  app.add_option("--ais-token", to.server.service.ais_token,
+                 "AIStore: refuse native calls without this Bearer token");
   app.add_option("--token-lifetime", to.token_lifetime_s, "Seconds that a token is good for");
   app.add_option("--service-account-file", to.service_account_file,
                  "Where to write a service account's key file that is trusted");

@@ -40,7 +40,7 @@ service::service(const service_options& options)
       control_(store_, faults_, traffic_, tokens_, uploads_, sessions_, signers_) {
   if (!options_.s3) return;
   s3_.emplace(store_, uploads_, *options_.s3);
-  if (options_.aistore) ais_.emplace(store_, *s3_);
+  if (options_.aistore) ais_.emplace(store_, *s3_, options_.ais_token);
   control_.know(s3_->keys());
 }
 
@@ -301,7 +301,7 @@ exchange service::handle(const http_request& request) {
                 static_cast<unsigned long long>(next_id_.fetch_add(1, std::memory_order_relaxed)));
   if (asked.form == error_form::s3) {
     s3::sign_off(out.reply, id.data());
-  } else {
+  } else if (asked.form != error_form::ais) {
     out.reply.set("X-GUploader-UploadID", id.data());
   }
   traffic_.record(asked.verb, request, sent_status(out));

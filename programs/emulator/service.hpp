@@ -46,6 +46,8 @@ struct service_options {
   std::optional<s3::options> s3{};
   /// With `s3`: it is an AIStore, of whose forms S3's is one.
   bool aistore{false};
+  /// Its native calls need this as their Bearer token; empty: none.
+  std::string ais_token{};
 };
 
 /// The whole emulator without a socket: one request in, one exchange out. Thread safe.

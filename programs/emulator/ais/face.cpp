@@ -82,12 +82,16 @@ std::string face::digest_of(const stored_object& object) {
   return fresh;
 }
 
+std::string face::version_of(const stored_object& object) {
+  const std::lock_guard lock{mutex_};
+  const auto at = versions_.find(object.bucket + "/" + object.name);
+  return std::to_string(at == versions_.end() ? 1 : at->second);
+}
+
 void face::describe(http_reply& reply, const stored_object& object) {
   reply.set("Ais-Checksum-Type", "xxhash2");
   reply.set("Ais-Checksum-Value", digest_of(object));
-  const std::lock_guard lock{mutex_};
-  const auto at = versions_.find(object.bucket + "/" + object.name);
-  reply.set("Ais-Version", std::to_string(at == versions_.end() ? 1 : at->second));
+  reply.set("Ais-Version", version_of(object));
   reply.set("Ais-Atime", std::to_string(nanoseconds_now()));
 }
 
@@ -166,7 +170,7 @@ http_reply face::remove(const call& asked) {
   return {};
 }
 
-http_reply face::list(const call& asked, const http_request& request) const {
+http_reply face::list(const call& asked, const http_request& request) {
   if (!store_.location(asked.bucket)) {
     throw error(404, "ErrBckNotFound", "bucket \"" + asked.bucket + "\" does not exist");
   }
@@ -193,13 +197,18 @@ http_reply face::list(const call& asked, const http_request& request) const {
   out.member("uuid", how.text("uuid").value_or("emulated"));
   const bool more = !page.next_page_token.empty() && !page.items.empty();
   out.member("continuation_token", more ? page.items.back()->name : "");
+  const std::string props = how.text("props").value_or("");
+  const auto wants = [&props](std::string_view one) {
+    return props.find(one) != std::string::npos;
+  };
   out.key("entries");
   out.begin_array();
   for (const object_ptr& each : page.items) {
     out.begin_object();
     out.member("name", each->name);
-    out.member("size", std::to_string(each->data.size()));
-    out.member("checksum", xxhash2(each->data));
+    if (wants("size")) out.member("size", std::to_string(each->data.size()));
+    if (wants("checksum")) out.member("checksum", digest_of(*each));
+    if (wants("version")) out.member("version", version_of(*each));
     out.end_object();
   }
   out.end_array();
@@ -269,6 +278,10 @@ http_reply face::native(const call& asked, const http_request& request) {
 }
 
 http_reply face::answer(const call& asked, const http_request& request) {
+  const bool known = token_.empty() || request.header("Authorization") == "Bearer " + token_;
+  if (!known && asked.form != error_form::s3) {
+    return error_reply(error(401, "ErrFailedTo", "token required"), request.method, asked.path);
+  }
   if (auto elsewhere = redirect(asked, request)) return std::move(*elsewhere);
   try {
     if (asked.form == error_form::s3) return in_s3_form(asked, request);
