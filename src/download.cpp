@@ -2,11 +2,13 @@
 #include <dataflux/download/impl/download_file.ipp>
 #include <dataflux/download/impl/download_file_job.ipp>
 #include <dataflux/download/impl/feed_state.ipp>
+#include <dataflux/download/impl/get_batch.ipp>
 #include <dataflux/download/impl/get_composite.ipp>
 #include <dataflux/download/impl/get_group.ipp>
 #include <dataflux/download/impl/get_one.ipp>
 #include <dataflux/download/impl/get_queue.ipp>
 #include <dataflux/download/impl/get_stream.ipp>
+#include <dataflux/download/impl/get_stream_batches.ipp>
 #include <dataflux/download/impl/get_stream_composites.ipp>
 #include <dataflux/download/impl/get_stream_reads.ipp>
 #include <dataflux/download/impl/get_unit.ipp>

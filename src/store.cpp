@@ -14,4 +14,5 @@
 #include <dataflux/store/impl/synthetic_bytes.ipp>
 #include <dataflux/store/impl/validate.ipp>
 #include <dataflux/store/impl/validate_buckets.ipp>
+#include <dataflux/store/impl/validate_many.ipp>
 #include <dataflux/store/impl/validate_multipart.ipp>

@@ -67,7 +67,7 @@ class error {
   int http_status() const noexcept;
   /// The verb that failed, such as "objects.get"; empty outside a call of the service.
   const std::string& verb() const noexcept;
-  /// "s3" of a bucket of S3, as URLs begin; "gs" where nothing else was said.
+  /// "s3" of a bucket of S3, "ais" of AIStore, as URLs begin; "gs" where nothing else was said.
   const std::string& scheme() const noexcept;
   const std::string& bucket() const noexcept;
   const std::string& object() const noexcept;

@@ -36,7 +36,7 @@ struct request_event {
   /// `never` when no byte came.
   time_point first_byte{never};
   time_point finished{never};
-  /// Of URLs of the store: "gs" or "s3".
+  /// Of URLs of the store: "gs", "s3", "ais".
   std::string_view scheme{"gs"};
 };
 

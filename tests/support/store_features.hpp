@@ -520,11 +520,13 @@ struct features {
 struct feature {
   std::string_view name;
   void (features::*run)() const;
+  /// Nothing is written by the store itself.
+  bool only_reads{false};
 };
 
 inline constexpr feature all[] = {
     {"a listing of many names is exact, alone and shared", &features::listing},
-    {"many objects and ranges are read as they were listed", &features::many_reads},
+    {"many objects and ranges are read as they were listed", &features::many_reads, true},
     {"a checkpoint is whole under its name, or not there", &features::checkpoints},
     {"of eight who create a checkpoint one wins", &features::races},
     {"a file goes up in two goes, and comes back", &features::files},

@@ -52,7 +52,7 @@ struct fast_list_request {
   /// Most calls in flight, at most 1,024. 0 = adaptive: 48, and up to 128 for large listings. The
   /// client's own pacing may keep the rate below that.
   std::uint32_t parallelism{0};
-  /// Entries of a page, at most 1,000 and what the store has; 0 = as many as it has.
+  /// Entries of a page, at most 10,000 and what the store has; 0 = as many as it has.
   std::uint32_t page_size{0};
   /// Most calls for each page of a plain listing, which bounds the cost of a small bucket. 0 = 5;
   /// the largest double = no bound.

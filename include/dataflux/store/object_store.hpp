@@ -9,6 +9,7 @@
 #include <dataflux/result.hpp>
 #include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/multipart_requests.hpp>
+#include <dataflux/store/read_batch_request.hpp>
 #include <dataflux/store/remove_many_request.hpp>
 #include <dataflux/store/requests.hpp>
 #include <dataflux/store/resumable.hpp>
@@ -22,7 +23,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 /// The limits of a store. Features plan by them instead of by the kind of the store.
 struct store_traits {
-  /// What URLs of its objects begin with: "gs" or "s3". For texts alone.
+  /// What URLs of its objects begin with: "gs", "s3", "ais". For texts alone.
   std::string_view scheme{"gs"};
   /// Least size of every part but the last, greatest size of a part, and most parts of an upload.
   std::uint64_t min_part_size{5ULL << 20U};
@@ -41,8 +42,13 @@ struct store_traits {
   bool ordered_generations{true};
   /// Each object has a CRC32C, and a listing tells it.
   bool crc32c_everywhere{true};
+  /// Writes and removals take conditions. Else a removal of one state looks first, and what is
+  /// written in between goes with it.
+  bool conditional_changes{true};
   /// Objects that one remove_many_request removes; 1 = there is no such verb.
   std::uint32_t max_removals{1};
+  /// Objects that one read_batch_request reads; 1 = there is no such verb.
+  std::uint32_t max_batch_reads{1};
   /// A listing has all of extra_columns. Else they are asked of each object.
   bool lists_metadata{true};
   /// list_page_request::versions.
@@ -117,6 +123,10 @@ class object_store {
   }
   virtual void start(const remove_many_request& request,
                      completion<std::vector<kept_object>> done) {
+    refuse(request, std::move(done));
+  }
+  virtual void start(const read_batch_request& request,
+                     completion<std::vector<batched_bytes>> done) {
     refuse(request, std::move(done));
   }
   virtual void start(const bucket_request& request, completion<bucket_metadata> done) {

@@ -136,7 +136,7 @@ TEST_CASE("fast_list: what is wrong with a request is found before any call", "[
   refused({.bucket = "B"}, "B");
   refused({.prefix = "\xff"}, "prefix");
   refused({.start_offset = "\xff"}, "start_offset");
-  refused({.page_size = 1001}, "1001");
+  refused({.page_size = 10'001}, "10001");
   refused({.parallelism = 1025}, "parallelism");
   refused({.calls_per_page = 0.5}, "calls_per_page");
   refused({.calls_per_page = std::numeric_limits<double>::quiet_NaN()}, "calls_per_page");

@@ -2,6 +2,7 @@
 
 #include <dataflux/detail/fifo.hpp>
 #include <dataflux/download/detail/composer.hpp>
+#include <dataflux/download/detail/get_batch.hpp>
 #include <dataflux/download/detail/get_queue.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
 #include <dataflux/download/detail/piece_source.hpp>
@@ -87,6 +88,10 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   void read_more(get_unit& unit);
   void read_group(get_unit& unit);
   void read_composite(get_unit& unit);
+  bool batches(const get_piece& p) const noexcept;
+  void add_batch(std::unique_ptr<get_unit> unit);
+  void add_each(std::unique_ptr<get_unit> unit);
+  void read_batch(get_unit& unit);
   call_limits limits(const get_unit& unit) const;
 
   bool ended(get_unit& unit, const error* why);
@@ -126,6 +131,8 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   std::vector<get_unit*> batch_{};
   std::vector<get_event> events_{};
   std::optional<composer> composer_{};
+  std::size_t most_batched_;         ///< objects of a batch; less than two: there are none
+  std::size_t batches_{0};           ///< under way
   std::optional<get_piece> next_{};  ///< pulled, and not in a unit yet
   std::uint64_t pulled_{0};
   std::size_t unput_{0};  ///< units that the queue has not
@@ -142,6 +149,7 @@ class get_stream final : public read_member, public coordinator<get_stream> {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/download/impl/get_stream.ipp>
+#include <dataflux/download/impl/get_stream_batches.ipp>
 #include <dataflux/download/impl/get_stream_composites.ipp>
 #include <dataflux/download/impl/get_stream_reads.ipp>
 #endif

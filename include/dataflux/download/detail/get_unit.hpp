@@ -96,6 +96,7 @@ struct get_unit {
   state is{state::idle};
   bool dropped{false};    ///< revoked while it is read
   bool several{false};    ///< of several objects, to be composed
+  bool batched{false};    ///< of several objects, by one request
   bool composing{false};  ///< and not read yet
   bool again{false};      ///< its bytes were not as the requests say, and are read once more
   time_point started{};

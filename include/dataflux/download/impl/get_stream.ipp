@@ -42,7 +42,8 @@ DATAFLUX_INLINE get_stream::get_stream(std::shared_ptr<transfer_state> core,
       core_(std::move(core)),
       source_(std::move(source)),
       request_(std::move(request)),
-      queue_(core_->strand, core_->borrowed, core_->options.memory_cap / 16) {
+      queue_(core_->strand, core_->borrowed, core_->options.memory_cap / 16),
+      most_batched_(std::min<std::size_t>(most_pieces, store().traits().max_batch_reads)) {
   asked_.bucket = request_.bucket;
 }
 
@@ -171,7 +172,7 @@ DATAFLUX_INLINE void get_stream::learn() {
 
 DATAFLUX_INLINE void get_stream::fill() {
   while (!stopped_) {
-    const bool busy = composer_ && !composer_->idle();
+    const bool busy = (composer_ && !composer_->idle()) || batches_ >= most_batches;
     const bool may_start = !busy && core_->engine.may_start(*this);
     const window_step step = window_->next(may_start);
     switch (step.what) {
@@ -274,7 +275,7 @@ DATAFLUX_INLINE std::unique_ptr<get_unit> get_stream::fresh_unit() {
   unit->next_piece = 0;
   unit->is = get_unit::state::idle;
   unit->dropped = false;
-  unit->several = unit->composing = unit->again = false;
+  unit->several = unit->batched = unit->composing = unit->again = false;
   return unit;
 }
 
@@ -335,11 +336,10 @@ DATAFLUX_INLINE void get_stream::pull() {
     if (dry_) return window_->set_dry(true);
     return finish();
   }
-  if (groups(unit->pieces.front())) {
-    gather(*unit);
-  } else if (composer_ && composer_->on()) {
-    return add_sources(std::move(unit));
-  }
+  const bool grouped = groups(unit->pieces.front());
+  if (grouped) gather(*unit);
+  if (!grouped && composer_ && composer_->on()) return add_sources(std::move(unit));
+  if (batches(unit->pieces.front())) return add_batch(std::move(unit));
   add(std::move(unit));
 }
 

@@ -30,11 +30,17 @@ DATAFLUX_INLINE void get_stream::add_sources(std::unique_ptr<get_unit> unit) {
     unit->several = true;
     return add(std::move(unit));
   }
-  std::vector<get_piece> few(std::make_move_iterator(pieces.begin() + 1),
-                             std::make_move_iterator(pieces.end()));
+  add_each(std::move(unit));
+}
+
+/// As units of their own.
+DATAFLUX_INLINE void get_stream::add_each(std::unique_ptr<get_unit> unit) {
+  std::vector<get_piece>& pieces = unit->pieces;
+  std::vector<get_piece> others(std::make_move_iterator(pieces.begin() + 1),
+                                std::make_move_iterator(pieces.end()));
   pieces.resize(1);
   add(std::move(unit));
-  for (get_piece& p : few) {
+  for (get_piece& p : others) {
     auto single = fresh_unit();
     single->pieces.push_back(std::move(p));
     add(std::move(single));

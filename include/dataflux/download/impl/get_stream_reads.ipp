@@ -33,6 +33,7 @@ DATAFLUX_INLINE void get_stream::start_unit(get_unit& unit, std::uint64_t bytes)
   unit.is = get_unit::state::reading;
   unit.started = strand().now();
   if (unit.several) return read_composite(unit);
+  if (unit.batched) return read_batch(unit);
   if (unit.pieces.size() > 1) return read_group(unit);
   get_piece& p = unit.pieces.front();
   if (p.failure) return done(unit);

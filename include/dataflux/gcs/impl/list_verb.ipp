@@ -8,6 +8,8 @@
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/store/resumable.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -15,6 +17,10 @@
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
+
+inline std::uint32_t entries_of(const list_page_request& r) noexcept {
+  return r.max_results == 0 ? greatest_page : std::min(r.max_results, greatest_page);
+}
 
 /// Takes a page into columns. Only the first fault is kept: a visitor cannot stop the pass, and
 /// what comes behind a fault does not matter.
@@ -151,7 +157,7 @@ inline codec::object_fields members_of(extra_columns extra) noexcept {
 template <class Reader>
 result<list_page> read_list_page(const list_page_request& r, const service::whole_reply& reply) {
   list_page page{.objects = object_columns{r.extra}};
-  page.objects.reserve(r.max_results == 0 ? greatest_page : r.max_results);
+  page.objects.reserve(entries_of(r));
   Reader reader{r, page};
   auto end = codec::parse_object_list(reply.body, reply.capacity, members_of(r.extra), reader);
   if (!end) return std::move(end).error();
@@ -168,7 +174,7 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
   target_writer target{out};
   target.json_path(context.endpoint.json_buckets(), r.bucket).raw("prettyPrint=false");
   add_projection(target, r.extra);
-  target.number("maxResults", r.max_results == 0 ? greatest_page : r.max_results)
+  target.number("maxResults", entries_of(r))
       .optional_text("prefix", r.prefix)
       .optional_text("delimiter", r.delimiter)
       .optional_text("startOffset", r.start_offset)

@@ -3,6 +3,7 @@
 #include <dataflux/result.hpp>
 #include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/multipart_requests.hpp>
+#include <dataflux/store/read_batch_request.hpp>
 #include <dataflux/store/remove_many_request.hpp>
 #include <dataflux/store/requests.hpp>
 
@@ -41,5 +42,6 @@ result<void> validate_conditions(const preconditions& c, bool exclusive = false)
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/store/impl/validate.ipp>
 #include <dataflux/store/impl/validate_buckets.ipp>
+#include <dataflux/store/impl/validate_many.ipp>
 #include <dataflux/store/impl/validate_multipart.ipp>
 #endif

@@ -23,6 +23,7 @@ inline constexpr std::size_t metadata_limit = std::size_t{8} << 10U;
 inline constexpr std::uint64_t largest_part = 5ULL << 30U;
 inline constexpr std::size_t most_sources = 32;
 inline constexpr std::uint32_t greatest_page = 1000;
+inline constexpr std::uint32_t greatest_listing_page = 10'000;
 
 /// `what` 'value': `rule`. The value is cut, and what is not printable ASCII shown as \xHH.
 inline error bad_input(std::string_view what, std::string_view value, std::string_view rule) {
@@ -142,6 +143,12 @@ inline result<void> check_page_size(std::uint32_t wanted) {
   return bad_number("max_results", wanted, "at most 1000, or 0 for that");
 }
 
+/// Of objects; a store that gives fewer gives what it can.
+inline result<void> check_listed(std::uint32_t wanted) {
+  if (wanted <= greatest_listing_page) return {};
+  return bad_number("max_results", wanted, "at most 10000, or 0 for what the store can");
+}
+
 inline result<void> check_part_number(std::uint32_t number) {
   if (number >= 1 && number <= greatest_part_number) return {};
   return bad_number("part number", number, "must be 1 to " + std::to_string(greatest_part_number));
@@ -250,7 +257,7 @@ DATAFLUX_INLINE result<void> detail::validate_header_metadata(const object_attri
 }
 
 DATAFLUX_INLINE result<void> validate(const list_page_request& r) {
-  return detail::first_error(detail::check_page_size(r.max_results), validate_bucket_name(r.bucket),
+  return detail::first_error(detail::check_listed(r.max_results), validate_bucket_name(r.bucket),
                              detail::check_bound("prefix", r.prefix),
                              detail::check_bound("delimiter", r.delimiter),
                              detail::check_bound("start_offset", r.start_offset),
@@ -332,18 +339,6 @@ DATAFLUX_INLINE result<void> validate(const rewrite_request& r) {
       detail::check_generation(r.source_generation), detail::validate_attributes(r.attributes),
       detail::validate_conditions(r.source_conditions, true),
       detail::validate_conditions(r.conditions, true));
-}
-
-DATAFLUX_INLINE result<void> validate(const remove_many_request& r) {
-  if (r.objects.empty() || r.objects.size() > 1000) {
-    return detail::bad_number("objects", r.objects.size(), "1 to 1000 in one request");
-  }
-  for (const removal_target& each : r.objects) {
-    if (auto good = detail::validate_object_name(each.object); !good) return good;
-    if (!detail::has_control(each.etag)) continue;
-    return error{errc::invalid_argument, "an etag has a control character: give it as it came"};
-  }
-  return validate_bucket_name(r.bucket);
 }
 
 DATAFLUX_INLINE result<void> validate(const patch_request& r) {

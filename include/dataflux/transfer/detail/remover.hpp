@@ -58,8 +58,9 @@ inline constexpr std::size_t usual_removals = 16;
 /// any more: after finish(), or after fail(), which lets nothing more begin.
 ///
 /// What it removes. Never more than it is told, and never another generation: each request names
-/// the one, so that the store may repeat it. An object that somebody else has removed counts as
-/// removed.
+/// the one, so that the store may repeat it; where the store knows no conditions
+/// (store_traits::conditional_changes) each is looked up before, and compared. An object that
+/// somebody else has removed counts as removed.
 ///
 /// Where a store removes many objects by one request (store_traits::max_removals) they are
 /// gathered: those whose ETag is not known are looked up before. What such a request cannot carry
@@ -74,6 +75,7 @@ class remover : public coordinator<remover> {
         bucket_(std::move(bucket)),
         most_(most == 0 ? usual_removals : most),
         together_(dry_run ? 1 : store.traits().max_removals),
+        conditional_(store.traits().conditional_changes),
         dry_run_(dry_run) {}
   virtual ~remover() = default;
 
@@ -118,6 +120,7 @@ class remover : public coordinator<remover> {
   const std::string bucket_;
   const std::size_t most_;
   const std::size_t together_;
+  const bool conditional_;
   const bool dry_run_;
   std::deque<removal> queue_{};
   std::vector<removal> gathered_{};

@@ -28,7 +28,8 @@ DATAFLUX_INLINE void remover::begin_one(removal what) {
   const bool gathers = together_ > 1 && what.upload_id.empty() && !what.alone;
   if (gathers && !what.etag.empty()) return gather(std::move(what));
   ++requests_;
-  gathers || what.look_up ? look_up(std::move(what)) : remove(std::move(what));
+  const bool looks = gathers || what.look_up || (!conditional_ && what.upload_id.empty());
+  looks ? look_up(std::move(what)) : remove(std::move(what));
 }
 
 DATAFLUX_INLINE void remover::go_on() {
@@ -62,7 +63,9 @@ DATAFLUX_INLINE void remover::looked_up(removal what, const result<object_metada
     const bool gone = !what.look_up && there.error().code() == errc::not_found;
     return take(what, gone ? result<void>() : there.error());
   }
-  if (!what.look_up && what.generation != there->generation) {
+  // A listing without generations tells 0.
+  const bool named = !what.look_up && (conditional_ || what.generation != 0);
+  if (named && what.generation != there->generation) {
     return take(what, std::move(error(errc::failed_precondition,
                                       "another generation has replaced it, which stays")
                                     .with_bucket(bucket_)
@@ -131,7 +134,9 @@ DATAFLUX_INLINE void remover::remove(removal what) {
                          std::move(done));
   }
   remove_request request{.bucket = bucket_, .object = std::move(what.name), .limits = limits()};
-  if (what.for_good && what.generation != 0) {
+  if (!conditional_) {
+    // It was compared.
+  } else if (what.for_good && what.generation != 0) {
     request.generation = what.generation;
   } else {
     // It becomes a noncurrent version where the bucket keeps those. A request without a generation

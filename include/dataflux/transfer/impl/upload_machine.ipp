@@ -43,7 +43,8 @@ DATAFLUX_INLINE void upload_machine::on(upload_opened event) {
   if (!store_.moves && !store_.conditional_complete) {
     return open_failed(error(errc::failed_precondition,
                              "this store can neither rename an object nor end an upload under a "
-                             "condition: what another program writes meanwhile would be lost"));
+                             "condition: what another program writes meanwhile would be lost. "
+                             "Checkpoints and uploads go to gs:// or s3://"));
   }
   if (expected_) return opened();
   call(upload_step::stat_target,

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/download/detail/get_batch.hpp>
+
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+DATAFLUX_INLINE void get_batch::begin() {
+  read_batch_request r{.bucket = bucket_, .limits = limits()};
+  for (get_piece& p : pieces_) {
+    if (!owner_.place(p)) {
+      for (get_piece& each : pieces_) each.failure = p.failure;
+      return owner_.done(0);
+    }
+    r.entries.push_back({p.name.str(), p.generation, p.to});
+  }
+  store().start(r, then<std::vector<batched_bytes>>(
+                       [](get_batch& self, const result<std::vector<batched_bytes>>& outcome) {
+                         self.arrived(outcome);
+                       }));
+}
+
+/// Why a batch failed is told by the reads of the single objects, or is of no interest.
+DATAFLUX_INLINE void get_batch::arrived(const result<std::vector<batched_bytes>>& outcome) {
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (outcome && i < outcome->size() && adopt(pieces_[i], (*outcome)[i])) {
+      ++got_;
+    } else {
+      missing_.push_back(&pieces_[i]);
+    }
+  }
+  read_missing();
+}
+
+DATAFLUX_INLINE bool get_batch::adopt(get_piece& piece, const batched_bytes& came) {
+  if (!came.got) return false;
+  const auto& right = piece.request.crc32c;
+  if (right && came.crc32c != *right) return false;
+  piece.crc32c = came.crc32c;
+  piece.verified = came.verified || right.has_value();
+  return true;
+}
+
+DATAFLUX_INLINE void get_batch::read_missing() {
+  if (missing_.empty()) return owner_.done(got_);
+  const bool stopped = caller_stop().stop_requested();
+  if (stopped || clock().passed()) {
+    for (get_piece* p : missing_) {
+      stopped ? p->fail(errc::cancelled, "stopped")
+              : p->fail(errc::deadline_exceeded, "no time was left to read it by itself");
+    }
+    return owner_.done(got_);
+  }
+  reading_ = missing_.size();
+  for (get_piece* p : missing_) {
+    within_memory([&] { read_one(*p); },
+                  [&] {
+                    p->failure = short_of_memory();
+                    one_ended();
+                  });
+  }
+}
+
+DATAFLUX_INLINE void get_batch::read_one(get_piece& p) {
+  engine_.start(
+      {.bucket = bucket_, .object = p.name.str(), .generation = p.generation, .limits = limits()},
+      sinks_.emplace_back(p.to),
+      [self = shared_from_this(), &p](const result<read_summary>& outcome) {
+        self->was_read(p, outcome);
+      },
+      &owner_.whose);
+}
+
+DATAFLUX_INLINE void get_batch::was_read(get_piece& p, const result<read_summary>& outcome) {
+  within_memory([&] { outcome ? p.check(*outcome) : void(p.failure = outcome.error()); },
+                [&] { p.failure = short_of_memory(); });
+  one_ended();
+}
+
+DATAFLUX_INLINE void get_batch::one_ended() {
+  if (--reading_ == 0) owner_.done(got_);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <dataflux/ais/client.hpp>
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/store/synthetic_objects.hpp>
+
+#include <emulator/emulator.hpp>
+#include <emulator/fault_json.hpp>
+#include <support/catch.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// A client of AIStore, and one of our own with a bucket "bucket".
+namespace ais_test {
+
+inline emulator::server_options ais_server(const std::string& token) {
+  emulator::server_options o;
+  o.threads = 2;
+  emulator::s3::options how;
+  how.region = "ais";
+  how.anonymous = how.completes_once = true;
+  how.payload = emulator::s3::unsigned_payload::allowed;
+  o.service.s3 = how;
+  o.service.aistore = true;
+  o.service.ais_token = token;
+  return o;
+}
+
+inline dataflux::ais::client_options options_of(const emulator::server& server,
+                                                const std::string& token = {}) {
+  using namespace std::chrono_literals;
+  dataflux::ais::client_options o{.endpoint = server.endpoint()};
+  o.credentials =
+      token.empty()
+          ? dataflux::make_anonymous_credentials()
+          : dataflux::make_token_provider([token]() -> dataflux::result<dataflux::access_token> {
+              return dataflux::access_token{token, dataflux::system_time::max()};
+            });
+  o.retry = {.max_attempts = 6, .first = 1ms, .cap = 5ms};
+  o.stall_timeout = o.first_byte_timeout = 2s;
+  return o;
+}
+
+inline std::vector<std::byte> content(std::size_t size, std::uint64_t seed) {
+  std::vector<std::byte> out(size);
+  dataflux::synthetic_bytes(size, seed).copy(0, out);
+  return out;
+}
+
+class fixture {
+ public:
+  explicit fixture(const std::string& token = {}) : server(ais_server(token)) {
+    server.create_bucket("bucket");
+    client = dataflux::ais::client::create(options_of(server, token)).value();
+  }
+
+  dataflux::result<dataflux::object_metadata> put(const std::string& object,
+                                                  dataflux::bytes_view data) {
+    return client->insert({.bucket = "bucket", .object = object, .data = data});
+  }
+  dataflux::result<std::vector<std::byte>> get(dataflux::read_request r) {
+    r.bucket = "bucket";
+    std::vector<std::byte> memory(std::size_t{12} << 20U);
+    dataflux::span_sink sink(memory);
+    auto summary = client->read(r, sink);
+    if (!summary) return summary.error();
+    last = *summary;
+    memory.resize(sink.size());
+    return memory;
+  }
+  /// The one rule that is in force from now on.
+  void script(const std::string& rule) {
+    server.faults().clear();
+    server.faults().add(emulator::read_fault(emulator::parse_json(rule).value()));
+  }
+
+  emulator::server server;
+  std::shared_ptr<dataflux::ais::client> client{};
+  dataflux::read_summary last{};
+};
+
+}  // namespace ais_test
