@@ -223,7 +223,9 @@ DATAFLUX_API void dataflux_slab_memory(uint64_t slab, void** data, uint64_t* siz
 typedef struct dataflux_client dataflux_client;
 
 /* dataflux_client_options.credentials */
-#define DATAFLUX_CREDENTIALS_DEFAULT 0   /* Application Default Credentials; of S3 AWS's chain */
+#define DATAFLUX_CREDENTIALS_DEFAULT                                                               \
+  0                                      /* Application Default Credentials; of S3 AWS's chain; of \
+                                            AIStore AIS_AUTHN_TOKEN, AIS_AUTHN_TOKEN_FILE */
 #define DATAFLUX_CREDENTIALS_ANONYMOUS 1 /* none: public buckets */
 #define DATAFLUX_CREDENTIALS_FILE 2      /* those of `credentials_file` */
 #define DATAFLUX_CREDENTIALS_TOKEN 3     /* dataflux_client_set_token() */
@@ -231,6 +233,7 @@ typedef struct dataflux_client dataflux_client;
 /* dataflux_client_options.service */
 #define DATAFLUX_SERVICE_GCS 0 /* Google Cloud Storage */
 #define DATAFLUX_SERVICE_S3 1  /* Amazon S3, and what speaks like it */
+#define DATAFLUX_SERVICE_AIS 2 /* AIStore, by its own API */
 
 /* dataflux_client_options.addressing: where a request says which bucket it is about */
 #define DATAFLUX_ADDRESSING_AUTOMATIC 0      /* virtual-hosted on AWS, else path */
@@ -247,7 +250,7 @@ typedef struct dataflux_client_options {
   uint32_t credentials;         /* DATAFLUX_CREDENTIALS_* */
   uint32_t emulator;            /* 1: `endpoint` is an emulator: plain HTTP, no credentials */
   const char* credentials_file; /* JSON: service_account or authorized_user */
-  const char* endpoint;         /* "https://host[:port][/base]"; of S3 http://, too */
+  const char* endpoint;         /* "https://host[:port][/base]"; of S3, AIStore http://, too */
   const char* user_project;     /* who pays at requester-pays buckets */
   const char* quota_project;
   const char* user_agent;            /* put before the library's own, such as "trainer/2.1" */
@@ -269,8 +272,9 @@ typedef struct dataflux_client_options {
    * a loopback address (127.x.y.z, ::1, localhost): else DATAFLUX_INVALID_ARGUMENT. */
   uint32_t tokens_to_emulator;
   uint32_t reserved;
-  /* From here on of S3. Another service's members are DATAFLUX_INVALID_ARGUMENT: these for GCS, and
-   * for S3 emulator, tokens_to_emulator, credentials_file, user_project and quota_project. */
+  /* From here on of S3. Another service's members are DATAFLUX_INVALID_ARGUMENT: these for GCS and
+   * AIStore, and for both but GCS emulator, tokens_to_emulator, credentials_file, user_project and
+   * quota_project. */
   uint32_t service;    /* DATAFLUX_SERVICE_* */
   uint32_t addressing; /* DATAFLUX_ADDRESSING_* */
   /* NULL = AWS_REGION, AWS_DEFAULT_REGION, that of a profile whose keys are found, "us-east-1". */
@@ -282,6 +286,10 @@ typedef struct dataflux_client_options {
   const char* session_token;
   uint32_t requester_pays;  /* 1: this account pays at buckets whose requester pays */
   uint32_t upload_checksum; /* DATAFLUX_UPLOAD_CHECKSUM_* */
+  /* Of AIStore, whose buckets are meant: "ais", or behind it "aws", "gcp", "azure", "oci"; NULL =
+   * "ais". `endpoint` is a gateway then; NULL = AIS_ENDPOINT. A token needs https, or a gateway on
+   * this machine. */
+  const char* provider;
 } dataflux_client_options;
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options, size_t size);

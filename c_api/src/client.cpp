@@ -141,7 +141,8 @@ result<any_client> make_gcs(const dataflux_client_options& o, const ring_ptr& ri
                         {o.secret_access_key != nullptr, "secret_access_key"},
                         {o.session_token != nullptr, "session_token"},
                         {o.requester_pays != 0, "requester_pays"},
-                        {o.upload_checksum != 0, "upload_checksum"}},
+                        {o.upload_checksum != 0, "upload_checksum"},
+                        {o.provider != nullptr, "provider"}},
                        "Google Cloud Storage");
   if (!fits) return std::move(fits).error();
   auto credentials = credentials_of(o, ring);
@@ -189,7 +190,8 @@ result<any_client> make_s3(const dataflux_client_options& o, const ring_ptr& rin
                         {o.tokens_to_emulator != 0, "tokens_to_emulator"},
                         {o.credentials_file != nullptr, "credentials_file"},
                         {o.user_project != nullptr, "user_project"},
-                        {o.quota_project != nullptr, "quota_project"}},
+                        {o.quota_project != nullptr, "quota_project"},
+                        {o.provider != nullptr, "provider"}},
                        "S3");
   if (!fits) return std::move(fits).error();
   if (o.addressing > DATAFLUX_ADDRESSING_PATH) {
@@ -212,9 +214,36 @@ result<any_client> make_s3(const dataflux_client_options& o, const ring_ptr& rin
   return any_client(*std::move(made));
 }
 
+result<any_client> make_ais(const dataflux_client_options& o, const ring_ptr& ring) {
+  auto fits = none_set({{o.emulator != 0, "emulator"},
+                        {o.tokens_to_emulator != 0, "tokens_to_emulator"},
+                        {o.credentials_file != nullptr, "credentials_file"},
+                        {o.user_project != nullptr, "user_project"},
+                        {o.quota_project != nullptr, "quota_project"},
+                        {o.region != nullptr, "region"},
+                        {o.addressing != 0, "addressing"},
+                        {o.access_key_id != nullptr, "access_key_id"},
+                        {o.secret_access_key != nullptr, "secret_access_key"},
+                        {o.session_token != nullptr, "session_token"},
+                        {o.requester_pays != 0, "requester_pays"},
+                        {o.upload_checksum != 0, "upload_checksum"}},
+                       "AIStore");
+  if (!fits) return std::move(fits).error();
+  auto credentials = credentials_of(o, ring);
+  if (!credentials) return std::move(credentials).error();
+  dataflux::ais::client_options c;
+  c.credentials = keeping(ring, *std::move(credentials));
+  c.provider = text_of(o.provider);
+  set_shared(o, ring, c);
+  auto made = dataflux::ais::client::create(std::move(c));
+  if (!made) return std::move(made).error();
+  return any_client(*std::move(made));
+}
+
 result<any_client> make_service(const dataflux_client_options& o, const ring_ptr& ring) {
   if (o.service == DATAFLUX_SERVICE_GCS) return make_gcs(o, ring);
   if (o.service == DATAFLUX_SERVICE_S3) return make_s3(o, ring);
+  if (o.service == DATAFLUX_SERVICE_AIS) return make_ais(o, ring);
   return error(errc::invalid_argument, "service is no DATAFLUX_SERVICE_*");
 }
 
@@ -239,13 +268,20 @@ result<std::shared_ptr<client_state>> make_client(const dataflux_client_options*
   return std::make_shared<client_state>(std::move(ring), *std::move(made), t);
 }
 
-/// Of a service that takes tokens.
-result<dataflux::gcs::client*> with_tokens(const dataflux_client* client) {
+/// Calls `use` with the client, where its service takes tokens.
+template <class Use>
+result<void> with_tokens(const dataflux_client* client, Use use) {
   const auto state = usable_state(client);
   if (!state) return state.error();
-  const auto* const gcs = std::get_if<std::shared_ptr<dataflux::gcs::client>>(&(*state)->service);
-  if (gcs != nullptr) return gcs->get();
-  return error(errc::failed_precondition, "a client of S3 takes keys, and no tokens");
+  return std::visit(
+      [&use](const auto& each) -> result<void> {
+        if constexpr (requires { each->set_token({}); }) {
+          return use(*each);
+        } else {
+          return error(errc::failed_precondition, "a client of S3 takes keys, and no tokens");
+        }
+      },
+      (*state)->service);
 }
 
 /// Gives a copy of what `text_of_snapshot` makes of what the client does now.
@@ -289,8 +325,6 @@ dataflux_status dataflux_client_create(const dataflux_client_options* options,
 dataflux_status dataflux_client_set_token(dataflux_client* client, const char* token,
                                           int64_t expires_ns, dataflux_error** err) {
   return guarded(err, [&]() -> result<void> {
-    const auto gcs = dataflux_c::with_tokens(client);
-    if (!gcs) return gcs.error();
     if (token == nullptr) return missing("token");
     using std::chrono::system_clock;
     dataflux::access_token given{token, system_clock::time_point::max()};
@@ -298,21 +332,21 @@ dataflux_status dataflux_client_set_token(dataflux_client* client, const char* t
       given.expires = system_clock::time_point(
           std::chrono::duration_cast<system_clock::duration>(std::chrono::nanoseconds(expires_ns)));
     }
-    return (*gcs)->set_token(given);
+    return dataflux_c::with_tokens(client, [&](auto& known) { return known.set_token(given); });
   });
 }
 
 dataflux_status dataflux_client_fail_token(dataflux_client* client, dataflux_status status,
                                            const char* message, dataflux_error** err) {
   return guarded(err, [&]() -> result<void> {
-    const auto gcs = dataflux_c::with_tokens(client);
-    if (!gcs) return gcs.error();
     if (message == nullptr) return missing("message");
     if (status < DATAFLUX_CANCELLED || status > DATAFLUX_UNAUTHENTICATED) {
       return dataflux_c::error(dataflux_c::errc::invalid_argument,
                                "status: " + std::to_string(status) + " is no failure");
     }
-    return (*gcs)->fail_token({static_cast<dataflux_c::errc>(status), message});
+    return dataflux_c::with_tokens(client, [&](auto& known) {
+      return known.fail_token({static_cast<dataflux_c::errc>(status), message});
+    });
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "boundary.hpp"
 
+#include <dataflux/ais/client.hpp>
 #include <dataflux/exec/event_ring.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/s3/client.hpp>
@@ -18,7 +19,8 @@ namespace dataflux_c {
 class client_state;
 
 using any_client =
-    std::variant<std::shared_ptr<dataflux::gcs::client>, std::shared_ptr<dataflux::s3::client>>;
+    std::variant<std::shared_ptr<dataflux::gcs::client>, std::shared_ptr<dataflux::s3::client>,
+                 std::shared_ptr<dataflux::ais::client>>;
 
 /// What is cancelled when the client is freed. The client knows it until it is destroyed.
 class cancellable : public std::enable_shared_from_this<cancellable> {
@@ -79,7 +81,8 @@ class client_state : public std::enable_shared_from_this<client_state> {
       }
       return dataflux::start_operation<value>(request.limits, [this](done then) {
         client->executor().post([then = std::move(then)]() mutable {
-          then(error(errc::unimplemented, "S3 has no such call: it is of Google Cloud Storage"));
+          then(error(errc::unimplemented,
+                     "this service has no such call: it is of Google Cloud Storage"));
         });
       });
     }
