@@ -39,6 +39,14 @@ def test_samples_of_s3_run_as_they_stand(emulator, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_samples_of_aistore_run_as_they_stand(tmp_path):
+    [sample] = re.findall(r"^```python\n(.*?)^```$", (DOCS / "aistore.md").read_text(), re.M | re.S)
+    with dataflux.emulator("my-bucket", service="ais") as service:
+        done = subprocess.run([sys.executable, "-c", sample], text=True, timeout=240, cwd=tmp_path,
+                              capture_output=True, env={**os.environ, **service.environment})
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_sample_of_readme_runs_as_it_stands(emulator, tmp_path):
     sample, _ = re.findall(r"^```python\n(.*?)^```$", (DOCS.parent / "README.md").read_text(), re.M | re.S)
     emulator.add_bucket("my-bucket-readme")

@@ -15,7 +15,7 @@
     Error             what failed, and why  NotFoundError and other kinds; metrics, prometheus
 
 The functions are those of a default client, of the service that the URL is of: dataflux.get(url) is
-dataflux.client().get(url), and of s3:// dataflux.client("s3").get(url).
+dataflux.client().get(url), of s3:// dataflux.client("s3").get(url), and of ais:// dataflux.client("ais").get(url).
 help(dataflux.Client) has every option. dataflux.torch has datasets and checkpoints for PyTorch,
 dataflux.dcp and dataflux.lightning those of torch.distributed.checkpoint and Lightning,
 dataflux.fsspec a filesystem for gs:// and s3:// URLs, dataflux.webdataset the names of the package webdataset.

@@ -205,7 +205,7 @@ FUNCTIONS = {
 }
 STRUCTS = {
     'record': (('tag', 'Q'), ('index', 'Q'), ('data', 'P'), ('size', 'Q'), ('slab', 'Q'), ('generation', 'q'), ('crc32c', 'I'), ('status', 'i'), ('flags', 'I'), ('error', 'I')),
-    'client_options': (('struct_size', 'Q'), ('credentials', 'I'), ('emulator', 'I'), ('credentials_file', 's'), ('endpoint', 's'), ('user_project', 's'), ('quota_project', 's'), ('user_agent', 's'), ('ca_file', 's'), ('io_threads', 'I'), ('max_connections_per_host', 'I'), ('max_attempts', 'I'), ('max_concurrency', 'I'), ('memory_cap', 'Q'), ('upload_memory', 'Q'), ('slice', 'Q'), ('connect_timeout_ns', 'q'), ('stall_timeout_ns', 'q'), ('token_limit_ns', 'q'), ('event_capacity', 'Q'), ('first_byte_timeout_ns', 'q'), ('tokens_to_emulator', 'I'), ('reserved', 'I'), ('service', 'I'), ('addressing', 'I'), ('region', 's'), ('access_key_id', 's'), ('secret_access_key', 's'), ('session_token', 's'), ('requester_pays', 'I'), ('upload_checksum', 'I')),
+    'client_options': (('struct_size', 'Q'), ('credentials', 'I'), ('emulator', 'I'), ('credentials_file', 's'), ('endpoint', 's'), ('user_project', 's'), ('quota_project', 's'), ('user_agent', 's'), ('ca_file', 's'), ('io_threads', 'I'), ('max_connections_per_host', 'I'), ('max_attempts', 'I'), ('max_concurrency', 'I'), ('memory_cap', 'Q'), ('upload_memory', 'Q'), ('slice', 'Q'), ('connect_timeout_ns', 'q'), ('stall_timeout_ns', 'q'), ('token_limit_ns', 'q'), ('event_capacity', 'Q'), ('first_byte_timeout_ns', 'q'), ('tokens_to_emulator', 'I'), ('reserved', 'I'), ('service', 'I'), ('addressing', 'I'), ('region', 's'), ('access_key_id', 's'), ('secret_access_key', 's'), ('session_token', 's'), ('requester_pays', 'I'), ('upload_checksum', 'I'), ('provider', 's')),
     'conditions': (('struct_size', 'Q'), ('has', 'I'), ('reserved', 'I'), ('generation_match', 'q'), ('generation_not_match', 'q'), ('metageneration_match', 'q'), ('metageneration_not_match', 'q')),
     'object_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('generation', 'q'), ('timeout_ns', 'q'), ('conditions', 'P'), ('fields', 'I'), ('reserved', 'I')),
     'attributes': (('struct_size', 'Q'), ('content_type', 's'), ('content_encoding', 's'), ('content_disposition', 's'), ('content_language', 's'), ('cache_control', 's'), ('storage_class', 's'), ('kms_key_name', 's'), ('custom_time_ns', 'q'), ('metadata_names', 'P'), ('metadata_values', 'P'), ('metadata_count', 'Q')),
@@ -257,6 +257,7 @@ CREDENTIALS_FILE = 2
 CREDENTIALS_TOKEN = 3
 SERVICE_GCS = 0
 SERVICE_S3 = 1
+SERVICE_AIS = 2
 ADDRESSING_AUTOMATIC = 0
 ADDRESSING_VIRTUAL_HOSTED = 1
 ADDRESSING_PATH = 2

@@ -19,7 +19,7 @@ from ._verbs_list import ListVerbs
 from ._manifest import ManifestVerbs, scheme_of_saved
 from ._metrics import MetricsVerbs
 from ._verbs_objects import ObjectVerbs
-from ._place import count_of, flag_of, nanoseconds, one_of, scheme_of_place
+from ._place import SERVICES, count_of, flag_of, nanoseconds, one_of, scheme_of_place
 from ._verbs_reads import ReadVerbs
 from ._sets import SetVerbs
 from ._shard_writer import ShardWriterVerbs
@@ -34,23 +34,27 @@ if TYPE_CHECKING:
     from ._credentials import Credentials
 
 _clients = WeakSet()
+_SCHEMES = {"gcs": "gs", "s3": "s3", "ais": "ais"}
+_WHOSE = {"gcs": "Google Cloud Storage", "s3": "S3", "ais": "AIStore"}
 
 
 class Options:
     """What a client was made with: plain values, which a pickle or a forked child makes it of again."""
 
     _texts = ("endpoint", "credentials_file", "user_project", "quota_project", "user_agent", "ca_file", "region",
-              "access_key_id", "secret_access_key", "session_token")
+              "access_key_id", "secret_access_key", "session_token", "provider")
     _counts = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency",
                "memory_cap", "upload_memory", "slice")
     _short = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency")
     _flags = ("emulator", "anonymous", "tokens_to_emulator", "requester_pays")
-    _names = {"service": ("gcs", "s3"), "addressing": ("automatic", "virtual_hosted", "path"),
+    _names = {"service": ("gcs", "s3", "ais"), "addressing": ("automatic", "virtual_hosted", "path"),
               "upload_checksum": ("full_object", "composite", "none")}
-    _of_s3 = ("region", "addressing", "access_key_id", "secret_access_key", "session_token", "requester_pays",
-              "upload_checksum")
-    _of_gcs = ("emulator", "credentials", "credentials_file", "user_project", "quota_project", "tokens_to_emulator",
-               "token_limit")
+    # Options that some services alone have.
+    _of = {("s3",): ("region", "addressing", "access_key_id", "secret_access_key", "session_token", "requester_pays",
+                     "upload_checksum"),
+           ("gcs",): ("emulator", "credentials_file", "user_project", "quota_project", "tokens_to_emulator"),
+           ("gcs", "ais"): ("credentials", "token_limit"),
+           ("ais",): ("provider",)}
     _secret = ("secret_access_key", "session_token")
     _times = ("connect_timeout", "first_byte_timeout", "stall_timeout", "token_limit")
 
@@ -86,10 +90,11 @@ class Options:
 
     def _check_service(self, given):
         service = given["service"]
-        for name in self._of_gcs if service == "s3" else self._of_s3:
-            if given[name] not in (None, False, "automatic", "full_object"):
-                raise ValueError(f"{name}: it is of {'S3' if service == 'gcs' else 'Google Cloud Storage'}, and the "
-                                 f"client is of service={service!r}")
+        for services, names in self._of.items():
+            for name in names if service not in services else ():
+                if given[name] not in (None, False, "automatic", "full_object"):
+                    whose = " and ".join(_WHOSE[each] for each in services)
+                    raise ValueError(f"{name}: it is of {whose}, and the client is of service={service!r}")
         if (given["access_key_id"] is None) != (given["secret_access_key"] is None):
             raise ValueError("access_key_id: it goes with secret_access_key, and neither stands alone")
         if given["session_token"] is not None and given["access_key_id"] is None:
@@ -100,7 +105,7 @@ class Options:
     @property
     def scheme(self):
         """What the URLs of its objects begin with."""
-        return "s3" if self.given["service"] == "s3" else "gs"
+        return _SCHEMES[self.given["service"]]
 
     def carry_secret(self):
         """A pickle would have one."""
@@ -142,21 +147,21 @@ class Options:
 
 
 class Core:
-    """A client of Google Cloud Storage, or of S3. One is enough for a process and service; any number of threads
-    use it.
+    """A client of Google Cloud Storage, of S3, or of AIStore. One is enough for a process and service; any number of
+    threads use it.
 
     It is a context manager, and closes what is under way at the end of the outermost `with`. A forked child has a client of
     its own, made of the same options when it is first used. A pickle carries the options.
 
     Arguments, all by name:
-        service: "gcs", Google Cloud Storage; or "s3", Amazon S3 and what speaks like it. It takes URLs
-            of that service alone.
+        service: "gcs", Google Cloud Storage; "s3", Amazon S3 and what speaks like it; or "ais", AIStore by its
+            own API. It takes URLs of that service alone.
         endpoint: "https://host[:port]"; by default the service, or the emulator that the
             environment's STORAGE_EMULATOR_HOST names. Of S3 the environment's AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL
-            are looked at, and http:// will do.
+            are looked at, and http:// will do. Of AIStore AIS_ENDPOINT is; a token needs https, or a gateway here.
         emulator: `endpoint` is an emulator: plain HTTP is fine, and no credentials are sent.
         anonymous: no credentials, for public buckets. By default Application Default Credentials; of S3 what
-            AWS's own tools would find.
+            AWS's own tools would find; of AIStore AIS_AUTHN_TOKEN, or the file that AIS_AUTHN_TOKEN_FILE names.
         credentials: an access token; or a callable, on any thread, that gives one, or (token,
             expiry) with a datetime or seconds since 1970; or credentials of google.auth. They are
             asked on a thread of their own, never twice at once: when the client is first used,
@@ -195,6 +200,8 @@ class Core:
         requester_pays: of S3: this account pays at buckets whose requester pays.
         upload_checksum: what the server compares of uploads in parts: "full_object" (AWS, and most others),
             "composite" (Cloudflare's R2) or "none".
+        provider: of AIStore, whose buckets are meant: "ais", the default; behind it "aws" (or "s3"), "gcp" ("gs"),
+            "azure" or "oci".
 
     Raises: TypeError and ValueError for a bad argument at once. Credentials are looked for when the
     client is first used; UnauthenticatedError then, where they give no token.
@@ -212,12 +219,13 @@ class Core:
                  slice: int = 0, connect_timeout: float | None = None,
                  stall_timeout: float | None = None, token_limit: float | None = None,
                  first_byte_timeout: float | None = None,
-                 tokens_to_emulator: bool = False, service: Literal["gcs", "s3"] = "gcs",
+                 tokens_to_emulator: bool = False, service: Literal["gcs", "s3", "ais"] = "gcs",
                  region: str | None = None, access_key_id: str | None = None,
                  secret_access_key: str | None = None, session_token: str | None = None,
                  addressing: Literal["automatic", "virtual_hosted", "path"] = "automatic",
                  requester_pays: bool = False,
-                 upload_checksum: Literal["full_object", "composite", "none"] = "full_object") -> None:
+                 upload_checksum: Literal["full_object", "composite", "none"] = "full_object",
+                 provider: str | None = None) -> None:
         given = dict(locals())
         del given["self"]
         self._options = Options(given)
@@ -447,7 +455,7 @@ def given_client(client: Client | None) -> Client | None:
     return client
 
 
-def client(service: Literal["gcs", "s3"] = "gcs") -> Client:
+def client(service: Literal["gcs", "s3", "ais"] = "gcs") -> Client:
     """The client of the module's functions: one for the process and service, with default options."""
     with _default_lock:
         known = _defaults.get(service)
@@ -456,9 +464,9 @@ def client(service: Literal["gcs", "s3"] = "gcs") -> Client:
         return known
 
 
-def service_of(*places: object) -> Literal["gcs", "s3"]:
+def service_of(*places: object) -> Literal["gcs", "s3", "ais"]:
     """Of the first place that tells one; "gcs" where none does."""
-    return "s3" if next(filter(None, map(scheme_of_place, places)), "") == "s3" else "gcs"
+    return SERVICES[next(filter(None, map(scheme_of_place, places)), "gs")]
 
 
 def client_for(*places: object) -> Client:

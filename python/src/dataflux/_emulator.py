@@ -1,4 +1,4 @@
-"""A Google Cloud Storage or an S3 on this machine, for tests."""
+"""A Google Cloud Storage, an S3 or an AIStore on this machine, for tests."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ class Emulator:
     def _options_of(self):
         if self._service == "gcs":
             return {"endpoint": self.endpoint, "emulator": True}
-        if self._service != "s3":
-            raise ValueError(f"it speaks {self._service}: give its `environment` to a client of that")
+        if self._service == "ais":
+            return {"service": "ais", "endpoint": self.endpoint}
         return {"service": "s3", "endpoint": self.endpoint,
                 "region": self._environment["AWS_REGION"],
                 "access_key_id": self._environment["AWS_ACCESS_KEY_ID"],
@@ -216,7 +216,7 @@ def _check_text(name, argument):
 
 
 def emulator(*buckets: str, **options: Any) -> Emulator:
-    """Starts a Google Cloud Storage on this machine, for tests, or an S3: see Emulator.
+    """Starts a Google Cloud Storage on this machine, for tests, an S3 or an AIStore: see Emulator.
 
         with dataflux.emulator("my-bucket") as service, service.client() as client:
             client.put("gs://my-bucket/x", b"1")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno as _errno
 import sys
 
-from ._place import BucketInS3, named, url_of
+from ._place import BucketInAis, BucketInS3, named, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _plain(kind):
 
 def _carried(kind):
     return _Carried, (_plain(kind), {name: value for name, value in kind._of.items()
-                                     if name != "_text" and type(value) in (str, int, float, bool, BucketInS3)})
+                                     if name != "_text" and type(value) in (str, int, float, bool, BucketInS3, BucketInAis)})
 
 
 class _Carried:

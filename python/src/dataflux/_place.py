@@ -1,4 +1,4 @@
-"""What names an object or a prefix: "gs://bucket/name", "s3://bucket/name", (bucket, name), or a listing's row."""
+"""What names an object or a prefix: "gs://bucket/name" (s3://, ais://), (bucket, name), or a listing's row."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ _COROUTINE, _ASYNC_GENERATOR = 0x80, 0x200  # of co_flags; inspect costs millise
 
 
 # What URLs begin with, and the service that each is of.
-SCHEMES = {"gs": "gs", "gcs": "gs", "s3": "s3"}
-_SERVICES = {"gs": "Google Cloud Storage", "s3": "S3"}
+SCHEMES = {"gs": "gs", "gcs": "gs", "s3": "s3", "ais": "ais"}
+# Of each service the option of a client, and what people call it.
+SERVICES = {"gs": "gcs", "s3": "s3", "ais": "ais"}
+_NAMES = {"gs": "Google Cloud Storage", "s3": "S3", "ais": "AIStore"}
 
 
 class _InS3(bytes):
@@ -34,24 +36,47 @@ class BucketInS3(str):
         return _InS3(str.encode(self, *how))
 
 
+class _InAis(bytes):
+    """The name of a bucket of AIStore, as the library takes it."""
+
+    __slots__ = ()
+    scheme = "ais"
+
+    def decode(self, *how):
+        return BucketInAis(bytes.decode(self, *how))
+
+
+class BucketInAis(str):
+    """The same of AIStore."""
+
+    __slots__ = ()
+    scheme = "ais"
+
+    def encode(self, *how):
+        return _InAis(str.encode(self, *how))
+
+
+_NAMED = {"s3": (BucketInS3, _InS3), "ais": (BucketInAis, _InAis)}
+
+
 def scheme_of(bucket):
-    """"gs" or "s3", of a bucket as bytes or str."""
+    """"gs", "s3" or "ais", of a bucket as bytes or str."""
     return getattr(bucket, "scheme", "gs")
 
 
 def named(bucket, scheme):
     """The same name of a bucket of that service."""
-    if scheme != "s3" or scheme_of(bucket) == "s3":
+    if scheme not in _NAMED or scheme_of(bucket) == scheme:
         return bucket
-    return BucketInS3(bucket) if isinstance(bucket, str) else _InS3(bucket)
+    return _NAMED[scheme][not isinstance(bucket, str)](bucket)
 
 
 def scheme_of_url(value):
-    """"gs" or "s3" of a URL as a str; "" of what is none."""
+    """"gs", "s3" or "ais" of a URL as a str; "" of what is none."""
     return SCHEMES.get(value.partition("://")[0], "") if isinstance(value, str) and "://" in value else ""
 
 
-# `_scheme` of a class whose objects a service has told of: "gs" or "s3".
+# `_scheme` of a class whose objects a service has told of: "gs", "s3" or "ais".
 scheme_of_told = property(lambda self: scheme_of(self.bucket))
 
 
@@ -69,8 +94,8 @@ def check_service(scheme, bucket, argument, value=None):
     own = scheme_of_place(value) or getattr(bucket, "scheme", scheme)
     if own != scheme:
         told = value if isinstance(value, str) else getattr(value, "url", f"{own}://{bucket.decode()}/")
-        raise ValueError(f"{argument}: {told!r} is of {_SERVICES[own]}, and the client is of "
-                         f"{_SERVICES[scheme]}: take a Client(service={'s3' if own == 's3' else 'gcs'!r}), or the "
+        raise ValueError(f"{argument}: {told!r} is of {_NAMES[own]}, and the client is of "
+                         f"{_NAMES[scheme]}: take a Client(service={SERVICES[own]!r}), or the "
                          "module's functions, which choose by the URL")
 
 
@@ -109,7 +134,7 @@ def _parts(value, argument):
     if isinstance(value, str):
         scheme, found, rest = value.partition("://")
         if not found or scheme not in SCHEMES:
-            raise ValueError(f"{argument}: {value!r} is no gs://bucket/name, nor s3://bucket/name")
+            raise ValueError(f"{argument}: {value!r} is no gs://bucket/name, s3:// or ais://bucket/name")
         bucket, _, name = rest.partition("/")
         if bucket.startswith("arn:"):  # of an access point: arn:aws:s3:REGION:ACCOUNT:accesspoint/NAME
             point, _, name = name.partition("/")
@@ -158,18 +183,18 @@ def prefix_place(value, argument="url"):
 
 
 def url_of(bucket, name):
-    """"gs://bucket/name", or "s3://...", of two str."""
+    """"gs://bucket/name", "s3://..." or "ais://...", of two str."""
     return f"{scheme_of(bucket)}://{bucket}/{name}"
 
 
 def bucket_url(bucket):
-    """"gs://bucket" or "s3://bucket"."""
+    """"gs://bucket", "s3://bucket" or "ais://bucket"."""
     return f"{scheme_of(bucket)}://{bucket}"
 
 
 def is_url(text):
     """Whether a str or bytes begins as URLs of objects do."""
-    schemes = ("gs://", "gcs://", "s3://")
+    schemes = ("gs://", "gcs://", "s3://", "ais://")
     return text.startswith(schemes if isinstance(text, str) else tuple(map(str.encode, schemes)))
 
 

@@ -543,8 +543,8 @@ def _tuned(client: Client, part_size: int | None, connections: int | None, regio
     for argument, option, value in options:
         if value is None:
             continue
-        if option == "region" and client._scheme == "gs":
-            raise ValueError(f"{argument}: a bucket of gs:// is found by its name alone: leave it out")
+        if option == "region" and client._scheme != "s3":
+            raise ValueError(f"{argument}: a bucket of {client._scheme}:// is found by its name alone: leave it out")
         if option.endswith("_timeout"):
             told[option] = value
         else:

@@ -48,7 +48,7 @@ class Cache:
                 raise ValueError(f"url_to_name: {name!r} of {url} is no name of a file")
             return os.path.join(self._folder, name), {}
         identity, how = url, {}
-        if scheme_of(url) in ("gs", "s3"):
+        if scheme_of(url) in ("gs", "s3", "ais"):
             from .._client import client_for
 
             generation = (self._client or client_for(url)).stat(url).generation

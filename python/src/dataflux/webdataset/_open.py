@@ -199,7 +199,8 @@ def _unknown(url, *_, **__):
 
 # By scheme a function of (url, mode, bufsize), to which programs add theirs.
 gopen_schemes: Dict[str, Callable[..., Any]] = {
-    "__default__": _unknown, "gs": open_gs, "s3": open_gs, "http": open_http, "https": open_http, "pipe": open_pipe}
+    "__default__": _unknown, "gs": open_gs, "s3": open_gs, "ais": open_gs,
+    "http": open_http, "https": open_http, "pipe": open_pipe}
 
 
 def _rewritten(url):
@@ -222,7 +223,7 @@ def path_of(url: str) -> str | None:
 
 def is_ours(url: str) -> bool:
     """Whether it is an object that the client reads."""
-    return scheme_of(url) in ("gs", "s3") and gopen_schemes.get(scheme_of(url)) is open_gs and _rewritten(url) == url
+    return scheme_of(url) in ("gs", "s3", "ais") and gopen_schemes.get(scheme_of(url)) is open_gs and _rewritten(url) == url
 
 
 def gopen(url: str, mode: str = "rb", bufsize: int = -1, *, client: Client | None = None, **kw: Any) -> Any:
