@@ -32,7 +32,7 @@ void declare_cat(CLI::App& app, command_line& to) {
 
 void declare_cp(CLI::App& app, command_line& to) {
   app.add_option("SOURCE", to.cp.source,
-                 "Path, gs://bucket/name[#generation], s3://bucket/name or -")
+                 "Path, gs://bucket/name[#generation], s3:// or ais://bucket/name, or -")
       ->required();
   app.add_option("TARGET", to.cp.target, "Path, gs://bucket/name, s3://bucket/name or -")
       ->required();

@@ -18,6 +18,8 @@ struct command_line {
   /// Of S3.
   std::string region{};
   bool requester_pays{false};
+  /// Of AIStore.
+  std::string provider{};
   ls_options ls{};
   stat_options stat{};
   cat_options cat{};

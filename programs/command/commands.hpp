@@ -28,7 +28,7 @@ struct session {
   /// Where `cp` copies to, if that is a bucket of the other service.
   const session* other{nullptr};
 
-  /// "gs" or "s3".
+  /// "gs", "s3" or "ais".
   std::string_view scheme() const noexcept { return store.traits().scheme; }
 };
 

@@ -104,9 +104,8 @@ result<std::pair<location, location>> parse_ends(const cp_options& options) {
   auto target = parse_location(options.target);
   if (!target) return target.error();
   if (!source->is_object() && !target->is_object()) {
-    return error(
-        errc::invalid_argument,
-        "neither side is gs://bucket/name or s3://bucket/name; for files use the system's cp");
+    return error(errc::invalid_argument,
+                 "neither side is gs://bucket/name (s3://, ais://); for files use the system's cp");
   }
   if (source->is_object() && target->is_object() && (options.go_on || options.delete_extra)) {
     return error(errc::invalid_argument,

@@ -18,7 +18,7 @@ std::string location::to_string() const {
 }
 
 std::string_view scheme_of(std::string_view text) noexcept {
-  for (const std::string_view each : {"gs", "s3"}) {
+  for (const std::string_view each : {"gs", "s3", "ais"}) {
     if (text.starts_with(each) && text.substr(each.size()).starts_with("://")) return each;
   }
   return {};
@@ -45,8 +45,8 @@ result<location> parse_location(std::string_view text) {
                   [](unsigned char c) { return std::isalnum(c) != 0; })) {
     return error(errc::invalid_argument,
                  "\"" + std::string(text) +
-                     "\" is neither gs://bucket/name, s3://bucket/name nor a path; for a "
-                     "file of that name write ./" +
+                     "\" is neither gs://bucket/name (s3://, ais://) nor a path; for a file of "
+                     "that name write ./" +
                      std::string(text));
   }
   return location{.path = std::string(text)};
@@ -57,7 +57,7 @@ result<location> parse_object_location(std::string_view text) {
   if (!out || out->is_object()) return out;
   return error(errc::invalid_argument,
                "\"" + std::string(text) +
-                   "\" is not in a bucket; write gs://bucket/name or s3://bucket/name");
+                   "\" is not in a bucket; write gs://bucket/name, s3:// or ais://bucket/name");
 }
 
 std::int64_t location::generation() const noexcept {

@@ -11,12 +11,12 @@
 namespace cli {
 
 /// What a person names on the command line: gs://bucket[/name],
-/// s3://bucket[/name], a path, or - for a standard stream.
+/// s3://bucket[/name], ais://bucket[/name], a path, or - for a standard stream.
 struct location {
   enum class kind { object, file, stream };
 
   kind where{kind::file};
-  /// Of the service: "gs" or "s3".
+  /// Of the service: "gs", "s3" or "ais".
   std::string_view scheme{"gs"};
   /// Empty unless it is in a bucket.
   std::string bucket{};
@@ -36,10 +36,10 @@ struct location {
 /// be one, and other schemes (https://).
 dataflux::result<location> parse_location(std::string_view text);
 
-/// "gs" or "s3" of a URL; empty for any other text.
+/// "gs", "s3" or "ais" of a URL; empty for any other text.
 std::string_view scheme_of(std::string_view text) noexcept;
 
-/// parse_location() that takes only gs:// and s3://. Errors: as above, and invalid_argument for the
+/// parse_location() that takes only URLs of buckets. Errors: as above, and invalid_argument for the
 /// others.
 dataflux::result<location> parse_object_location(std::string_view text);
 

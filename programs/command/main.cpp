@@ -1,5 +1,6 @@
-/// The command `dataflux`: Google Cloud Storage and S3 from a shell.
+/// The command `dataflux`: Google Cloud Storage, S3 and AIStore from a shell.
 
+#include <dataflux/ais/client.hpp>
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/exec/interrupt_source.hpp>
 #include <dataflux/gcs/client.hpp>
@@ -58,6 +59,10 @@ dataflux::result<connected> connect(std::string_view scheme, const cli::command_
                                      .requester_pays = asked.requester_pays},
         asked, notice);
   }
+  if (scheme == "ais") {
+    return made<dataflux::ais::client>(dataflux::ais::client_options{.provider = asked.provider},
+                                       asked, notice);
+  }
   // Plain HTTP is what emulators speak; no credentials go there.
   return made<dataflux::gcs::client>(
       dataflux::gcs::client_options{.emulator = asked.endpoint.starts_with("http://"),
@@ -113,7 +118,7 @@ dataflux::result<services> services_of(const cli::command& what, const cli::comm
   if (!found.other.empty() && !asked.endpoint.empty()) {
     return dataflux::error(dataflux::errc::invalid_argument,
                            "--endpoint is of one service, and these are two: set "
-                           "STORAGE_EMULATOR_HOST and AWS_ENDPOINT_URL_S3");
+                           "STORAGE_EMULATOR_HOST, AWS_ENDPOINT_URL_S3 or AIS_ENDPOINT");
   }
   return found;
 }
@@ -153,18 +158,20 @@ void raise_descriptor_limit() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Google Cloud Storage and S3 from the shell", "dataflux");
+  CLI::App app("Google Cloud Storage, S3 and AIStore from the shell", "dataflux");
   cli::command_line asked;
   app.add_option(
       "--endpoint", asked.endpoint,
       "Another address of the service, https://...; http://... means an emulator, or an\n"
-      "S3 without TLS");
+      "S3 without TLS; of AIStore a gateway, else AIS_ENDPOINT");
   app.add_flag("--anonymous", asked.anonymous, "Use no credentials: for public buckets");
   app.add_option("--user-project", asked.user_project,
                  "Who pays for requests to a bucket whose requester pays");
   app.add_option("--region", asked.region, "S3: where the bucket is; otherwise it is found");
   app.add_flag("--requester-pays", asked.requester_pays,
                "S3: this account pays at a bucket whose requester pays");
+  app.add_option("--provider", asked.provider,
+                 "AIStore: whose buckets are meant: ais (the default), aws, gcp, azure, oci");
   app.set_version_flag("--version", DATAFLUX_VERSION);
   app.footer(std::string(cli::exit_status_help));
   app.require_subcommand(1);
