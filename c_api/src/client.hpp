@@ -11,6 +11,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -82,7 +83,8 @@ class client_state : public std::enable_shared_from_this<client_state> {
       return dataflux::start_operation<value>(request.limits, [this](done then) {
         client->executor().post([then = std::move(then)]() mutable {
           then(error(errc::unimplemented,
-                     "this service has no such call: it is of Google Cloud Storage"));
+                     std::string(client->traits().scheme == "s3" ? "S3" : "AIStore") +
+                         " has no such call: it is of Google Cloud Storage"));
         });
       });
     }

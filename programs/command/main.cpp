@@ -93,7 +93,7 @@ dataflux::result<std::string> scheme_of_all(const std::vector<std::string>& plac
     if (scheme.empty() || scheme == found) continue;
     if (!found.empty()) {
       return dataflux::error(dataflux::errc::invalid_argument,
-                             "gs:// and s3:// in one command: only `cp` is of two services");
+                             "URLs of two services in one command: only `cp` is of two services");
     }
     found = scheme;
   }

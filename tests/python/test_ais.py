@@ -42,8 +42,8 @@ def test_objects_are_written_read_listed_and_removed(client):
     assert client.stat("ais://bkt/a/7").size == 1007
     listing = client.list("ais://bkt/a/")
     assert [row.name for row in listing] == sorted(bodies)
-    assert {each.name: bytes(each.data) for each in client.get_many(listing)} == bodies
-    assert client.list("ais://bkt/", delimiter="/").prefixes == ["a/"]
+    assert {each.request.name: bytes(each.data) for each in client.get_many(listing).items()} == bodies
+    assert client.list("ais://bkt/", delimiter="/").prefixes == ("a/",)
     client.delete("ais://bkt/a/7")
     with pytest.raises(dataflux.NotFoundError, match=r"ais://bkt/a/7"):
         client.get("ais://bkt/a/7")

@@ -40,8 +40,10 @@ def test_it_speaks_s3():
             assert client.get("s3://of-s3/a") == b"1"
     with dataflux.emulator(service="ais") as service:
         assert service.environment == {"AIS_ENDPOINT": service.endpoint}
-        with pytest.raises(ValueError, match="it speaks ais"):
-            service.client()
+        service.add_bucket("of-ais")
+        with service.client() as client:
+            client.put("ais://of-ais/a", b"1")
+            assert client.get("ais://of-ais/a") == b"1"
     with pytest.raises(ValueError, match="^service: "):
         dataflux.emulator("of-s3", service="S3")
 

@@ -249,6 +249,23 @@ TEST_CASE("ais client: bytes that arrive damaged are sent again, some times", "[
   CHECK(f.requests() == 6);
 }
 
+TEST_CASE("ais client: a write without its body has done nothing, and is made again", "[ais]") {
+  fixture f;
+  for (const int status : {0, 503}) {
+    INFO(status);
+    int failures = 2;
+    f.answer = [&](const memory_request& r) {
+      if (r.origin.host != "gateway.test") return hello_reply();
+      if (failures-- <= 0) return redirect_to(target_url, r);
+      return status == 0 ? memory_reply{.failure = transport_failure::reset}
+                         : memory_reply{.status = status};
+    };
+    const auto stored = f.run(insert_hello);
+    INFO((stored ? "" : stored.error().to_string()));
+    CHECK(stored);
+  }
+}
+
 TEST_CASE("ais client: a write whose reply was lost is looked at", "[ais]") {
   fixture f;
   f.answer = [](const memory_request& r) {

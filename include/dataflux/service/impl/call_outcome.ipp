@@ -103,7 +103,8 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
   const bool elsewhere = !broke_off && is_elsewhere();
   decide({.http_status = broke_off ? 0 : status_,
           .failure = report.failure,
-          .request_sent = sent,
+          // Without its body a write does nothing.
+          .request_sent = sent && !held_back_,
           .nobody = broke_off && !sent && !core_->answered(),
           .mendable = !broke_off && !elsewhere && may_be_mended(e),
           .elsewhere = elsewhere,
