@@ -105,7 +105,7 @@ def test_lists_and_variables(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("urls, why", [
-    ("az://b/x.tar", "az: there are file, gs, http, https, pipe, s3"), ("a/{0..3.tar", "without a partner"), ("${NONE}/a", "WDS_NONE"),
+    ("az://b/x.tar", "az: there are ais, file, gs, http, https, pipe, s3"), ("a/{0..3.tar", "without a partner"), ("${NONE}/a", "WDS_NONE"),
     ("some.yaml", "RandomMix"), ("a/folder/", "0000..0127"), ([], "empty list"), ({"datasets": []}, "list of URLs"),
     (7, "list of URLs"), ([b"bytes.tar"], "not bytes"), (None, "urls")])
 def test_urls_that_are_none(urls, why):

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""The command `dataflux` on AIStore, against the emulator's program.
+
+    ais.py --dataflux PROGRAM --emulator PROGRAM [TEST...]
+"""
+
+import subprocess
+import sys
+import urllib.request
+
+sys.dont_write_bytecode = True
+from command_case import BUCKET, Case, main, noise, options  # noqa: E402
+from service import environment  # noqa: E402
+
+ADDRESS = "AIS_ENDPOINT"
+
+
+class Ais(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.process = subprocess.Popen([options.emulator, "--service", "ais", "--bucket", BUCKET],
+                                       stdout=subprocess.PIPE, text=True)
+        cls.endpoint = ""
+        while not cls.endpoint:
+            name, _, value = cls.process.stdout.readline().strip().partition("=")
+            cls.endpoint = value if name == ADDRESS else ""
+        cls.environment = environment(**{ADDRESS: cls.endpoint})
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.process.terminate()
+        cls.process.wait(10)
+        cls.process.stdout.close()
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.run_it, "rm", "-r", self.url())
+
+    @staticmethod
+    def url(name=""):
+        return f"ais://{BUCKET}/{name}"
+
+    def store(self, name, content):
+        """As the gateway sends it to the target."""
+        request = urllib.request.Request(f"{self.endpoint}/v1/objects/{BUCKET}/{name}?provider=ais&pid=p", content,
+                                         method="PUT")
+        urllib.request.urlopen(request, timeout=30).close()
+
+    def test_objects_are_listed_read_copied_and_removed(self):
+        bodies = {f"here/{i}": noise(1000 + i) for i in range(30)}
+        for name, body in bodies.items():
+            self.store(name, body)
+        self.store("other/x", b"one")
+        self.assertEqual(f"{self.url('here/')}\n{self.url('other/')}\n".encode(), self.ok("ls", self.url()))
+        self.assertEqual(b"one", self.ok("cat", self.url("other/x")))
+        self.assertEqual(b"ne", self.ok("cat", "--range", "1-", self.url("other/x")))
+        self.assertIn(f"{self.url('other/x')}\n".encode(), self.ok("stat", self.url("other/x")))
+        self.ok("cp", "-r", self.url("here"), "there")
+        self.assertEqual(sorted(bodies), sorted(f"here/{name}" for name in self.tree("there")))
+        self.ok("rm", "-r", self.url("here"))
+        self.assertEqual(f"{self.url('other/')}\n".encode(), self.ok("ls", self.url()))
+        self.ok("rm", self.url("other/x"))
+        self.fails(3, "cat", self.url("other/x"), saying=f"of {self.url('other/x')}: ")
+
+    def test_uploads_go_elsewhere(self):
+        self.write("a", b"one")
+        self.fails(1, "cp", "a", self.url("a"), saying="gs:// or s3://")
+        self.assertEqual(b"", self.ok("ls", self.url()))
+
+    def test_another_provider_has_other_buckets(self):
+        self.fails(2, "--provider", "ftp", "ls", self.url(), saying="provider")
+
+
+if __name__ == "__main__":
+    main(__doc__)
