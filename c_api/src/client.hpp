@@ -81,10 +81,10 @@ class client_state : public std::enable_shared_from_this<client_state> {
         return (*gcs)->submit(std::move(request));
       }
       return dataflux::start_operation<value>(request.limits, [this](done then) {
-        client->executor().post([then = std::move(then)]() mutable {
-          then(error(errc::unimplemented,
-                     std::string(client->traits().scheme == "s3" ? "S3" : "AIStore") +
-                         " has no such call: it is of Google Cloud Storage"));
+        client->executor().post([then = std::move(then),
+                                 scheme = client->traits().scheme]() mutable {
+          then(error(errc::unimplemented, std::string(scheme == "s3" ? "S3" : "AIStore") +
+                                              " has no such call: it is of Google Cloud Storage"));
         });
       });
     }
