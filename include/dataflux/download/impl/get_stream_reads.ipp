@@ -289,7 +289,7 @@ DATAFLUX_INLINE void get_stream::fail(get_unit& unit, const error& why) {
 DATAFLUX_INLINE bool get_stream::reads_again(get_unit& unit) {
   const bool differs = std::any_of(unit.pieces.begin(), unit.pieces.end(),
                                    [](const get_piece& p) { return p.differs; });
-  if (!differs || unit.several || std::exchange(unit.again, true)) return false;
+  if (!differs || unit.several || unit.batched || std::exchange(unit.again, true)) return false;
   unit.free_memory();
   for (get_piece& p : unit.pieces) p.begin_anew();
   start_unit(unit, window_->held_by(unit.number));
