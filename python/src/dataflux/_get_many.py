@@ -72,10 +72,11 @@ class _Items:
         if self._process != _wait._process:
             self._ready.clear()  # the parent has those
         while True:
-            try:
-                return self._ready.popleft()
-            except IndexError:
-                pass
+            if self._ready:
+                try:
+                    return self._ready.popleft()
+                except IndexError:  # another thread has taken it
+                    continue
             if self._batches.ended:
                 raise self._batches.why()
             # In C: no interrupt comes between a batch and where it is kept.
