@@ -2,12 +2,15 @@
 #include <dataflux/transfer/detail/ranged_read.hpp>
 
 #include <support/catch.hpp>
+#include <support/scripted_store.hpp>
 #include <support/store_fixture.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ranged_read_test {
@@ -67,7 +70,76 @@ auto replace_after(fixture& w, std::uint64_t n, const synthetic_bytes& body) {
   };
 }
 
+/// A store whose answers to reads say another generation, or none.
+class other_generation final : public scripted_store {
+ public:
+  using said = std::function<std::int64_t(std::int64_t asked, std::int64_t real)>;
+  other_generation(dataflux::object_store& inner, said what)
+      : scripted_store(inner, [](const auto&) { return page_fault::none; }),
+        what_(std::move(what)) {}
+  using scripted_store::start;
+  void start(const dataflux::read_request& r, dataflux::byte_sink& sink,
+             completion<dataflux::read_summary> done) override {
+    ++reads;
+    REQUIRE(reads < 100);
+    scripted_store::start(r, sink,
+                          [this, asked = r.generation,
+                           done = std::move(done)](result<dataflux::read_summary> read) mutable {
+                            if (read) read->generation = what_(asked, read->generation);
+                            done(std::move(read));
+                          });
+  }
+  int reads{0};
+
+ private:
+  said what_;
+};
+
 }  // namespace
+
+TEST_CASE("ranged_read: answers that do not say the generation, or another one", "[transfer]") {
+  fixture w;
+  const synthetic_bytes body{10'500, 7};
+  const std::int64_t generation = w.store.put("bucket", "o", body);
+  bool first = true;
+  const auto read = [&](std::int64_t asked, other_generation::said what) {
+    other_generation store(w.store, std::move(what));
+    read_engine engine(store, w.clock, {});
+    w.memory.assign(10'500, std::byte{0xEE});
+    w.ended.reset();
+    const auto reading = start_ranged_read(
+        engine, {.bucket = "bucket", .object = "o", .generation = asked, .slice = 1'000}, w.memory,
+        [&](result<ranged_read_summary> r) { w.ended = std::move(r); });
+    w.clock.run();
+    REQUIRE(w.ended);
+    return *w.ended;
+  };
+  SECTION("none") {
+    const auto none = [](std::int64_t, std::int64_t) { return std::int64_t{0}; };
+    for (const std::int64_t asked : {std::int64_t{0}, generation}) {
+      CHECK(read(asked, none)->generation == asked);
+      CHECK(w.holds(body));
+    }
+  }
+  SECTION("the first one alone") {
+    const auto done = read(
+        0, [&](std::int64_t, std::int64_t real) { return std::exchange(first, false) ? real : 0; });
+    CHECK(done->generation == generation);
+    CHECK(done->reads == 21);
+    CHECK(w.holds(body));
+  }
+  SECTION("another one") {
+    const auto other = [](std::int64_t, std::int64_t real) { return real + 1; };
+    const auto done = read(generation, other);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().code() == errc::internal);
+  }
+  SECTION("another one each time") {
+    std::int64_t next = 1;
+    const auto done = read(0, [&](std::int64_t, std::int64_t) { return ++next; });
+    REQUIRE_FALSE(done);
+  }
+}
 
 TEST_CASE("ranged_read: a whole object by slices, its checksum put together", "[transfer]") {
   fixture w;

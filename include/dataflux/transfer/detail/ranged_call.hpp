@@ -40,7 +40,7 @@ class ranged_call final : public call_coordinator<ranged_call, ranged_read_summa
   void arrived(std::size_t slice, std::int64_t asked, const result<read_summary>& outcome);
   std::optional<error> judge(std::size_t slice, std::int64_t asked,
                              const result<read_summary>& outcome);
-  std::optional<error> take(std::size_t slice, const read_summary& summary);
+  std::optional<error> take(std::size_t slice, std::int64_t asked, const read_summary& summary);
   std::optional<error> verify();
   error described(errc code, const std::string& what) const;
 

@@ -11,7 +11,7 @@
 /// A slice is still to be read, under way, read, or to be read once more (again_). advance() sends
 /// as many as the engine reads at a time and as there is memory for, and runs after each answer.
 /// The first answer says which generation the call reads; a slice that brought another one goes to
-/// again_ and is asked for by the generation.
+/// again_ and is asked for by the generation, once.
 ///
 /// The first failure stops all other slices, but for the deadline, which is theirs, too. The
 /// caller's stop does too, on any thread, and the slices bring the error. When nothing is under way
@@ -136,17 +136,25 @@ DATAFLUX_INLINE void ranged_call::arrived(std::size_t slice, std::int64_t asked,
 
 DATAFLUX_INLINE std::optional<error> ranged_call::judge(std::size_t slice, std::int64_t asked,
                                                         const result<read_summary>& outcome) {
-  if (outcome) return take(slice, *outcome);
+  if (outcome) return take(slice, asked, *outcome);
   const bool replaced =
       outcome.error().code() == errc::not_found && asked != 0 && request_.generation == 0;
   if (!replaced) return outcome.error();
   return described(errc::aborted, "the object was replaced while it was read").with_retryable(true);
 }
 
-DATAFLUX_INLINE std::optional<error> ranged_call::take(std::size_t slice,
+/// An answer to a question by generation need not repeat it. Whoever asked that way and gets
+/// another one would get it again.
+DATAFLUX_INLINE std::optional<error> ranged_call::take(std::size_t slice, std::int64_t asked,
                                                        const read_summary& summary) {
   if (summary_.generation == 0) summary_.generation = summary.generation;
-  if (summary.generation != summary_.generation) {
+  const bool as_asked = summary.generation == 0 && asked == summary_.generation;
+  if (!as_asked && summary.generation != summary_.generation) {
+    if (asked == summary_.generation) {
+      return described(errc::internal, "the service answered with generation " +
+                                           std::to_string(summary.generation) +
+                                           ", which was not asked for");
+    }
     again_.push_back(slice);
     return std::nullopt;
   }
