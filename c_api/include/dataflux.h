@@ -1592,7 +1592,8 @@ DATAFLUX_API dataflux_status dataflux_shard_writer_finish(dataflux_shard_writer*
                                                           dataflux_operation** out,
                                                           dataflux_error** err);
 /* Discards the open shard; an error names what could not be removed. A shard that had ended before
- * may still appear, whole. */
+ * may still appear, whole, within 5 s; then it is discarded, too. Cancelling the operation ends the
+ * wait. */
 DATAFLUX_API dataflux_status dataflux_shard_writer_abort(dataflux_shard_writer* writer,
                                                          dataflux_queue* queue, uint64_t tag,
                                                          dataflux_operation** out,

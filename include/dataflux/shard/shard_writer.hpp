@@ -94,10 +94,10 @@ struct shard_writer_summary {
 /// Without samples no shard appears.
 ///
 /// finish() makes the last shard appear. Without it, by abort() or the destructor, the shard that
-/// is open is discarded; those before it stay. The destructor discards one that is just being
-/// ended, too. After a killed process `resume` goes on behind the
-/// shards that are there: give the samples again from resumed().samples on, and the shards are the
-/// same, byte for byte, as without the kill.
+/// is open is discarded; those before it stay. One that is just being ended has up to 5 s to appear
+/// after an abort(), and is discarded, too, by the destructor. After a killed process `resume` goes
+/// on behind the shards that are there: give the samples again from resumed().samples on, and the
+/// shards are the same, byte for byte, as without the kill.
 ///
 /// Errors: invalid_argument for a sample that a reader would not give back as it is, such as one
 /// with a dot in its key's last component, or capitals in a field. Nothing is written then, and the
@@ -148,7 +148,8 @@ class shard_writer {
   /// try_end() on. False: there is no room yet, as of try_write(). After true submit_finish().
   result<bool> try_end();
   operation<shard_writer_summary> submit_finish();
-  /// Discards the open shard. A shard that had ended before may still appear, whole.
+  /// Discards the open shard. One that had ended before may still appear, whole, within 5 s; then
+  /// it is discarded, too. A stop ends the wait, and the cleanup goes on.
   result<void> abort() { return submit_abort().take(); }
   operation<void> submit_abort();
 

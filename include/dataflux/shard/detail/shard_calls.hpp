@@ -37,6 +37,7 @@ class shard_open_call final : public call_coordinator<shard_open_call, opened_sh
   shard_open_call(const transfer_context& context, upload_request request,
                   const call_limits& limits, completion done);
   void begin();
+  void stop_asked();
   void idle();
 
  private:
@@ -48,6 +49,8 @@ class shard_open_call final : public call_coordinator<shard_open_call, opened_sh
   std::int64_t sidecar_{0};
   bool opening_{false};
 };
+
+class shard_end_call;
 
 /// What the ends of a writer's shards share, on the strand: they come one after the other, and none
 /// after one that has failed.
@@ -61,6 +64,7 @@ struct shard_chain {
   }
 
   bool busy{false};
+  std::weak_ptr<shard_end_call> current{};  ///< whose turn it was last
   std::deque<unique_function<void()>> waiting{};
   std::optional<error> failure{};
   std::vector<written_shard> written{};
@@ -81,18 +85,25 @@ struct shard_ending {
   bool aborted{false};               ///< it is, since the caller wishes so
 };
 
-/// Writes the entry of a shard and commits it, once those before are there.
+/// Writes the entry of a shard and commits it, once those before are there. An abort waits up to
+/// 5 s for one that is under way, and then stops it.
 class shard_end_call final : public call_coordinator<shard_end_call, shard_writer_summary> {
  public:
   shard_end_call(const transfer_context& context, std::shared_ptr<shard_chain> chain,
                  shard_ending ending, const call_limits& limits, completion done);
   void begin();
+  /// It ends within 5 s, an abort at once.
+  void stop_asked();
   /// After a failure what was sent is removed before the caller hears of it.
   void idle();
 
  private:
+  void take_turn();
   void go_on();
   void abort();
+  void stop_before();  ///< what has the turn
+  template <class Step>
+  void later(Step step);  ///< after 5 s, unless it has ended
   void write_sidecar();
   void commit();
   void committed(const committed_object& made);
@@ -102,6 +113,7 @@ class shard_end_call final : public call_coordinator<shard_end_call, shard_write
   const std::shared_ptr<shard_chain> chain_;
   shard_ending ending_;
   bool mine_{false};  ///< the chain's turn
+  timer_id late_{timer_id::none};
 };
 
 /// Counts the shards of one rank that are there, by their entries.

@@ -5,6 +5,7 @@
 #include <dataflux/store/detail/unmet_condition.hpp>
 #include <dataflux/transfer/detail/list_all.hpp>
 
+#include <chrono>
 #include <map>
 #include <utility>
 
@@ -13,6 +14,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail::shard {
 /// Entries that are read at a time, and how large one may be.
 inline constexpr std::size_t surveyed_at_once = 16;
 inline constexpr std::size_t largest_sidecar = std::size_t{1} << 30U;
+/// As the destructor of a writer waits.
+inline constexpr duration settling_limit = std::chrono::seconds(5);
 
 /// Nothing is there, or nobody may see it.
 inline bool is_unseen(const error& why) noexcept {
@@ -29,6 +32,7 @@ DATAFLUX_INLINE shard_open_call::shard_open_call(const transfer_context& context
       request_(std::move(request)) {}
 
 DATAFLUX_INLINE void shard_open_call::begin() {
+  if (!watch_stop()) return stop_asked();
   const auto ask = [this](const std::string& object) {
     return stat_request{.bucket = request_.bucket,
                         .object = object,
@@ -62,6 +66,13 @@ DATAFLUX_INLINE void shard_open_call::found_sidecar(const result<object_metadata
   }
 }
 
+/// The upload is opened for longer than this call, and does not hear of its stop: where it comes
+/// later nobody takes it.
+DATAFLUX_INLINE void shard_open_call::stop_asked() {
+  call_coordinator::stop_asked();
+  if (failed() && opening_) complete(*failure_);
+}
+
 /// Both were looked for; or the upload was opened, or there is a failure.
 DATAFLUX_INLINE void shard_open_call::idle() {
   if (failed() || opening_) return call_coordinator::idle();
@@ -86,16 +97,49 @@ DATAFLUX_INLINE shard_end_call::shard_end_call(const transfer_context& context,
 
 DATAFLUX_INLINE void shard_end_call::begin() {
   if (!watch_stop()) return stop_asked();
+  if (!ending_.aborted) return take_turn();
+  if (chain_->busy) later([](shard_end_call& self) { self.stop_before(); });
+  abort();
+}
+
+DATAFLUX_INLINE void shard_end_call::stop_before() {
+  const auto before = chain_->current.lock();
+  if (before != nullptr && before.get() != this) before->stop_asked();
+}
+
+DATAFLUX_INLINE void shard_end_call::take_turn() {
   if (!chain_->busy) return go_on();
   chain_->waiting.emplace_back(
       [self = shared_from_this()] { self->make_step([](shard_end_call& here) { here.go_on(); }); });
+}
+
+/// What is stopped cleans up for a while, and an abort that is stopped goes on without its caller.
+DATAFLUX_INLINE void shard_end_call::stop_asked() {
+  call_coordinator::stop_asked();
+  if (completed()) return;
+  if (ending_.aborted) {
+    stop_before();
+    return end(*failure_);
+  }
+  later([](shard_end_call& self) { self.end(*self.failure_); });
+}
+
+template <class Step>
+void shard_end_call::later(Step step) {
+  if (late_ != timer_id::none) return;
+  late_ = strand().at(deadline_after(strand().now(), settling_limit),
+                      [self = shared_from_this(), step] {
+                        self->late_ = timer_id::none;
+                        self->make_step(step);
+                      });
 }
 
 DATAFLUX_INLINE void shard_end_call::go_on() {
   if (completed()) return chain_->pass_on();
   mine_ = true;
   chain_->busy = true;
-  if (ending_.aborted) return abort();
+  chain_->current = weak_from_this();
+  if (ending_.aborted) return end(shard_writer_summary{});
   if (ending_.discarded) return fail(*ending_.discarded);
   if (chain_->failure) return fail(*chain_->failure);
   if (ending_.writer) return write_sidecar();
@@ -115,12 +159,12 @@ DATAFLUX_INLINE shard_writer_summary shard_end_call::summary() const {
 }
 
 DATAFLUX_INLINE void shard_end_call::abort() {
-  if (!ending_.writer) return end(shard_writer_summary{});
+  if (!ending_.writer) return take_turn();
   auto writer = std::move(ending_.writer);
   ending_.writer.reset();
   writer->start_abort(then<void>([](shard_end_call& self, const result<void>& removed) {
     if (!removed) return self.fail(removed.error());
-    self.end(shard_writer_summary{});
+    if (!self.completed()) self.take_turn();
   }));
 }
 
@@ -180,6 +224,8 @@ DATAFLUX_INLINE void shard_end_call::idle() {
 }
 
 DATAFLUX_INLINE void shard_end_call::end(result<shard_writer_summary> outcome) {
+  if (completed()) return;
+  if (late_ != timer_id::none) strand().cancel(std::exchange(late_, timer_id::none));
   const auto chain = chain_;
   if (mine_) {
     chain->busy = false;
