@@ -3,6 +3,8 @@
 #include <support/catch.hpp>
 #include <support/temporary_folder.hpp>
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -61,6 +63,25 @@ TEST_CASE("replacing_file: a path that can get no file is told before anything i
   const std::string missing = here + "/no/f";
   CHECK(replacing_file{missing}.create().error().code() == errc::not_found);
   CHECK(files_in(folder.path) == 0);
+}
+
+TEST_CASE("replacing_file: what is there and no file is not replaced", "[exec]") {
+  const temporary_folder folder;
+  const std::string fifo = (folder.path / "fifo").string();
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  const std::string link = (folder.path / "link").string();
+  std::filesystem::create_symlink("fifo", link);
+  for (const std::string& path : {fifo, link}) {
+    CAPTURE(path);
+    const auto refused = replacing_file{path}.create();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == errc::invalid_argument);
+    CHECK(refused.error().message().find(path) != std::string::npos);
+  }
+  CHECK(std::filesystem::is_fifo(fifo));
+  const std::string dangling = (folder.path / "dangling").string();
+  std::filesystem::create_symlink("nothing", dangling);
+  CHECK(replacing_file{dangling}.create());
 }
 
 }  // namespace replacing_file_test

@@ -49,7 +49,7 @@ DATAFLUX_INLINE result<void> part_file::find_place() {
     errno = EISDIR;
     return fail("replace");
   }
-  return {};
+  return check_replaced(file_.folder(), name_, path_);
 }
 
 DATAFLUX_INLINE result<void> part_file::create() {

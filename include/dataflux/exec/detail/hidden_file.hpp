@@ -15,6 +15,9 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 bool is_hidden_file_name(std::string_view name) noexcept;
 /// invalid_argument for a path whose last part is such a name: what lay there would be swept.
 result<void> check_published_name(std::string_view name, const std::string& path);
+/// invalid_argument where a device, a FIFO or a socket has the name, or a link leads to one: a file
+/// would take its place, and whoever uses it would not know.
+result<void> check_replaced(int folder, const std::string& name, const std::string& path);
 
 /// A file that nobody sees under its name before publish(), and that is gone again if that is never
 /// reached.

@@ -23,7 +23,7 @@ class replacing_file {
   replacing_file& operator=(const replacing_file&) = delete;
   DATAFLUX_INLINE ~replacing_file();
 
-  /// Errors: also invalid_argument for a path without a name, and for a folder.
+  /// Errors: also invalid_argument for a path without a name, and for what is there and no file.
   result<void> create();
   result<void> write(std::string_view bytes);
   result<void> put_in_place();

@@ -140,6 +140,16 @@ DATAFLUX_INLINE result<void> check_published_name(std::string_view name, const s
                    "swept with those; choose another one");
 }
 
+DATAFLUX_INLINE result<void> check_replaced(int folder, const std::string& name,
+                                            const std::string& path) {
+  struct stat there {};
+  if (::fstatat(folder, name.c_str(), &there, 0) != 0) return {};
+  if (S_ISREG(there.st_mode) || S_ISDIR(there.st_mode)) return {};
+  return error(errc::invalid_argument,
+               "cannot replace '" + path +
+                   "': it is a device, a FIFO or a socket, and no file; name another path");
+}
+
 DATAFLUX_INLINE hidden_file::hidden_file(hidden_file&& other) noexcept
     : folder_(other.folder_),
       file_(std::exchange(other.file_, -1)),

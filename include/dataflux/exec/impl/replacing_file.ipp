@@ -37,6 +37,7 @@ DATAFLUX_INLINE result<void> replacing_file::create() {
     errno = EISDIR;
     return fail("replace");
   }
+  if (auto good = check_replaced(folder_, name_, path_); !good) return good;
   if (!file_.create(folder_, mode_)) return fail("create a file beside");
   return {};
 }

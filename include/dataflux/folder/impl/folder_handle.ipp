@@ -63,6 +63,7 @@ DATAFLUX_INLINE result<void> make_folders(const std::string& path) {
 DATAFLUX_INLINE result<void> write_whole_file(const folder_handle& where, const std::string& name,
                                               bytes_view bytes) {
   const auto failed = [&](const char* what) { return file_error(errno, what, where.shown(name)); };
+  if (auto good = check_replaced(where.descriptor(), name, where.shown(name)); !good) return good;
   hidden_file file;
   if (!file.create(where.descriptor(), 0666)) return failed("create");
   while (!bytes.empty()) {
