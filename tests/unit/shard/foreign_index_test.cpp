@@ -227,6 +227,26 @@ TEST_CASE("import_foreign_index: an index that is stale, or of other shards", "[
   CHECK(imported(inside, {"s.tar"}, 4096) == errc::data_loss);
 }
 
+TEST_CASE("import_foreign_index: a shard that goes on behind the index is told", "[shard]") {
+  const auto imported = [](std::vector<dataflux::foreign_member> members, std::uint64_t bytes) {
+    foreign_index index{.format = foreign_format::webshart};
+    index.shards.push_back({.name = "s.tar", .members = std::move(members)});
+    object_columns rows;
+    rows.append("s.tar", bytes, 7, std::nullopt);
+    const auto made = import_foreign_index("bkt", rows, only(std::move(index)));
+    if (made) return errc::ok;
+    CHECK(made.error().message().find("stale") != std::string::npos);
+    return made.error().code();
+  };
+  // The end is two blocks, and zeros up to a whole record of 20.
+  CHECK(imported({{"a.b", 512, 10}}, 1024 + 1024) == errc::ok);
+  CHECK(imported({{"a.b", 512, 10}}, 10'240) == errc::ok);
+  CHECK(imported({{"a.b", 512, 9'000}}, 20'480) == errc::ok);
+  CHECK(imported({{"a.b", 512, 10}}, 20'480) == errc::failed_precondition);
+  CHECK(imported({}, 10'240) == errc::ok);
+  CHECK(imported({}, 20'480) == errc::failed_precondition);
+}
+
 TEST_CASE("import_foreign_index: which row a shard of a list is", "[shard]") {
   const auto imported = [](std::string name, std::vector<std::string> names) {
     foreign_index index{.format = foreign_format::webshart, .file = "list.json"};

@@ -29,6 +29,8 @@ class foreign_layout {
   foreign_layout(const grouping_rules& rules, std::uint64_t size) : size_(size), grouper_(rules) {}
 
   result<void> add(const foreign_member& member);
+  /// Behind the last member there is no more than the end of an archive.
+  result<void> check_end() const;
   shard_layout take() {
     layout_.groups = grouper_.counts();
     return std::move(layout_);
@@ -81,6 +83,17 @@ DATAFLUX_INLINE result<void> foreign_layout::add(const foreign_member& member) {
       static_cast<std::uint32_t>((member.offset - begin_) / tar_block));
   layout_.member_fields.push_back(field);
   return {};
+}
+
+/// Two blocks of zeros, and up to a whole record of tar's, which is 20 blocks.
+inline constexpr std::uint64_t most_end = 2 * tar_block + 20 * tar_block - tar_block;
+
+DATAFLUX_INLINE result<void> foreign_layout::check_end() const {
+  if (size_ - end_ <= most_end) return {};
+  return error{errc::failed_precondition,
+               "behind the last member of the index the shard has " + std::to_string(size_ - end_) +
+                   " bytes, more than the end of an archive: the index is stale or not whole; "
+                   "index the shard itself"};
 }
 
 inline std::string_view last_part(std::string_view name) noexcept {
@@ -207,6 +220,7 @@ DATAFLUX_INLINE result<shard_index> import_foreign_index(const std::string& buck
       for (std::size_t i = 0; good && i < shard.members.size(); ++i) {
         good = layout.add(shard.members[i]);
       }
+      if (good) good = layout.check_end();
       if (good) good = encoder.add(listing[*row], layout.take(), *bytes);
       if (good) continue;
       error why = detail::shard::of_foreign(index, shard.name, good.error());
