@@ -1,6 +1,8 @@
 """Others' indexes of tar shards."""
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,20 @@ def test_a_stale_index_gives_no_wrong_sample(client, energon, tmp_path):
         samples(client, tmp_path / "made")
     index = dataflux.ShardIndex.open(tmp_path / "made")
     assert [each.fault for each in client.verify_shards(index, on_error="return").wrong] == ["samples"]
+
+
+@pytest.mark.parametrize("change", ["p.content_byte_offset = 1.5", "p.content_byte_size = -1", "s.tar_file_id = -1",
+                                    "s.tar_file_id = 3", "s.sample_key = x'00' WHERE rowid = 1"])
+def test_rows_of_a_database_that_cannot_be(client, energon, tmp_path, change):
+    shutil.copytree(VECTORS / "energon" / ".nv-meta", tmp_path / "meta")
+    table, _, value = change.partition(".")
+    with closing(sqlite3.connect(tmp_path / "meta" / "index.sqlite")) as database, database:
+        database.execute(f"UPDATE {dict(p='sample_parts', s='samples')[table]} SET {value}")
+        if "tar_file_id" in value:
+            database.execute(f"UPDATE sample_parts SET {value}")
+    with pytest.raises(dataflux.InvalidArgumentError, match=r"index.sqlite, sample part \d+: .* no part of a sample"):
+        client.index_shards(energon("e/"), tmp_path / "index", foreign=[tmp_path / "meta" / "index.sqlite"])
+    assert not (tmp_path / "index").exists()
 
 
 def test_what_is_written_for_energon(client, energon, tmp_path):

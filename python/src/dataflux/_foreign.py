@@ -32,6 +32,10 @@ def _files_of(path, folder):
     return [path]
 
 
+def _is_natural(value):
+    return isinstance(value, int) and value >= 0
+
+
 def _of_energon(path, folder):
     """A file for each shard of Energon's database, which is opened to be read, where it lies."""
     import json
@@ -52,9 +56,14 @@ def _of_energon(path, folder):
     try:
         with closing(sqlite3.connect(f"file:{pathname2url(os.path.abspath(path))}?mode=ro&immutable=1",
                                      uri=True)) as database:
-            for shard, key, part, offset, size in database.execute(
+            for row, (shard, key, part, offset, size) in enumerate(database.execute(
                     "SELECT s.tar_file_id, s.sample_key, p.part_name, p.content_byte_offset, p.content_byte_size "
-                    "FROM samples s JOIN sample_parts p USING (tar_file_id, sample_index)"):
+                    "FROM samples s JOIN sample_parts p USING (tar_file_id, sample_index)")):
+                if not (_is_natural(shard) and shard < len(names) and _is_natural(offset) and _is_natural(size)
+                        and isinstance(key, str) and isinstance(part, str)):
+                    raise InvalidArgumentError(
+                        f"foreign: {path}, sample part {row}: shard {shard!r} of {len(names)}, key {key!r}, "
+                        f"part {part!r}, offset {offset!r} and size {size!r} are no part of a sample")
                 shards.setdefault(names[shard], {})[f"{key}.{part}"] = {"offset": offset, "length": size}
     except (sqlite3.Error, LookupError, TypeError) as why:
         raise InvalidArgumentError(f"foreign: {path} is no index of Energon: {why}") from None
