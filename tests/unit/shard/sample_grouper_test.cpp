@@ -106,7 +106,7 @@ TEST_CASE("sample_grouper: a field that comes twice is refused, and nothing chan
   CHECK(refused.error().code() == errc::invalid_argument);
   CHECK(refused.error().message() ==
         "the sample \"a\" has two members for the field \"jpg\"; rename one of them, or have the "
-        "first field kept (repeated_rule::keep_first)");
+        "first field kept (the rule repeated = keep_first)");
   CHECK(shard.of({"a.c", "b.jpg"}) == "a{jpg,b,c}b{jpg}");
   CHECK(shard.grouper.counts().repeated == 0);
 }

@@ -341,6 +341,24 @@ TEST_CASE("shard_index: numbers that lead outside, with checksums that are right
   CHECK_FALSE(refused(at.generations, std::int64_t{2}));
 }
 
+TEST_CASE("shard_index: a name that is cut inside a character is damage", "[shard]") {
+  const std::string good =
+      encoded({{.name = "a\xc3\xa9", .size = 512}, {.name = "b", .size = 512}});
+  REQUIRE_FALSE(failure_of(good));
+  const auto block = dataflux::detail::shard::read_index_block(
+      dataflux::as_bytes(good).subspan(good.size() - 128, 64));
+  const dataflux::detail::shard::index_layout at{block};
+  std::string bad = good;
+  put(bad, block.begin + at.offsets + 4, std::uint32_t{2});
+  fuzz::block_file_copy copy{dataflux::as_bytes(bad)};
+  copy.make_good(48);
+  const auto index = shard_index::over(copy.bytes(), nullptr);
+  REQUIRE(index);
+  const auto shard = index->shard(0);
+  REQUIRE_FALSE(shard);
+  CHECK(shard.error().code() == errc::data_loss);
+}
+
 TEST_CASE("shard_index: any bytes are read without a step outside", "[shard]") {
   std::mt19937 random{17};
   const std::string seeds[] = {encoded(make_all(1, 1)), encoded(make_all(5, 6)), encoded({})};

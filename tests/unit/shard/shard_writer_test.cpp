@@ -211,6 +211,11 @@ TEST_CASE("shard_writer: requests that cannot be meant", "[shard]") {
   };
   CHECK(refused({.bucket = "bkt", .pattern = "t-%03d.tar"}) == errc::invalid_argument);
   CHECK(refused({.bucket = "bkt", .pattern = "t.tar", .count = 1}) == errc::invalid_argument);
+  for (const std::string ending : {".tar.gz", ".tgz", ".tar.zst"}) {
+    CHECK(refused({.bucket = "bkt", .pattern = "t-%03d" + ending, .count = 1}) ==
+          errc::invalid_argument);
+    CHECK(refused({.bucket = "bkt", .pattern = "t" + ending}) == errc::invalid_argument);
+  }
   CHECK(refused({.bucket = "", .pattern = "%03d", .count = 1}) == errc::invalid_argument);
   CHECK(refused({.bucket = "bkt", .pattern = "%03d", .count = 1, .ranks = 0}) ==
         errc::invalid_argument);
@@ -331,6 +336,37 @@ TEST_CASE("shard_writer: aborted, or dropped, the open shard is discarded", "[sh
   CHECK(w.check_whole(size) == 10);
   CHECK(w.names() == std::set<std::string>{"t/000.tar", "t/000.tar.dfx"});
   CHECK(w.store.open_uploads() == 0);
+}
+
+TEST_CASE("shard_writer: an abort does not wait for a shard that cannot be ended", "[shard]") {
+  const store_verb stalls =
+      GENERATE(store_verb::insert, store_verb::multipart_complete, store_verb::multipart_abort);
+  const std::size_t size = GENERATE(std::size_t{100}, std::size_t{300'000});
+  fixture w;
+  auto writer = w.open({.count = 2}).value();
+  w.store.set_faults([stalls](store_verb verb, std::string_view, std::uint64_t) {
+    std::optional<dataflux::injected_fault> fault;
+    const bool every = stalls == store_verb::multipart_abort && verb != store_verb::stat &&
+                       verb != store_verb::multipart_initiate && verb != store_verb::upload_part;
+    if (verb == stalls || every) fault.emplace().delay = 600s;
+    return fault;
+  });
+  REQUIRE(w.write_all(writer, 0, 4, size));
+  const auto before = w.clock.now();
+  auto abort = writer.submit_abort();
+  SECTION("it is discarded") {
+    static_cast<void>(w.end(abort));
+    CHECK(w.clock.now() - before < 200s);
+    if (stalls == store_verb::insert) CHECK(w.clock.now() - before < 12s);
+  }
+  SECTION("a stop ends the wait") {
+    w.clock.run_for(100ms);
+    abort.cancel();
+    static_cast<void>(w.end(abort));
+    CHECK(w.clock.now() - before < 5s);
+  }
+  w.clock.run();
+  CHECK(w.store.in_flight() == 0);
 }
 
 TEST_CASE("shard_writer: numbers that do not fit the pattern are told", "[shard]") {

@@ -223,7 +223,7 @@ DATAFLUX_INLINE result<foreign_index> read_foreign_index(std::string_view name, 
 
 DATAFLUX_INLINE result<foreign_index> open_foreign_index(const std::string& path) {
   std::shared_ptr<const void> owner;
-  const auto bytes = detail::map_file(path, "index of shards", owner);
+  const auto bytes = detail::map_file(path, "shard index", owner);
   if (!bytes) return bytes.error();
   auto index = read_foreign_index(path, *bytes);
   if (index) {

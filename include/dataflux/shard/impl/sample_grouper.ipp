@@ -29,7 +29,7 @@ inline error repeated_field_error(std::string_view key, std::string_view field) 
   append_quoted(text, field);
   text +=
       is_reserved(field) ? ", which every sample has; rename the member" : "; rename one of them";
-  text += ", or have the first field kept (repeated_rule::keep_first)";
+  text += ", or have the first field kept (the rule repeated = keep_first)";
   return {errc::invalid_argument, std::move(text)};
 }
 

@@ -186,7 +186,11 @@ inline bool is_order(const index_columns& c) noexcept {
 
 DATAFLUX_INLINE const char* impossible_in(const index_columns& c) noexcept {
   if (!codec::are_ascending(c.shards.offsets, c.shards.names.size())) return "names";
-  if (!codec::is_valid_utf8({c.shards.names.data(), c.shards.names.size()})) return "names";
+  for (std::size_t shard = 0; shard < c.shards.rows; ++shard) {
+    const auto begin = static_cast<std::size_t>(c.shards.offsets[shard]);
+    const auto end = static_cast<std::size_t>(c.shards.offsets[shard + 1]);
+    if (!codec::is_valid_utf8({c.shards.names.data() + begin, end - begin})) return "names";
+  }
   if (!codec::are_ascending(c.first_samples, c.hashes.size())) return "numbers of samples";
   if (!codec::are_ascending(c.first_members, c.member_sizes.size())) return "numbers of members";
   if (!codec::are_ascending(c.first_counts, c.count_values.size())) return "counts";

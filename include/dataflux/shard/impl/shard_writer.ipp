@@ -26,6 +26,12 @@ namespace detail::shard {
 
 /// The names of shards, and that they can be meant.
 inline result<shard_pattern> check_sizes(const shard_writer_request& r) {
+  for (const std::string_view each : {".gz", ".tgz", ".zst", ".tzst", ".bz2", ".xz"}) {
+    if (!r.pattern.ends_with(each)) continue;
+    return error(errc::invalid_argument,
+                 "'" + r.pattern + "': shards are written without compression, and " +
+                     std::string(each) + " would say otherwise; name it .tar");
+  }
   const bool limited = r.count != 0 || r.bytes != 0;
   const bool one = r.pattern.find('%') == std::string::npos && !r.pattern.empty() && !limited;
   if (!one && !limited) {
