@@ -1,6 +1,10 @@
 #include "command_table.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <system_error>
 
 #include "rewrite_table.hpp"
 
@@ -274,12 +278,27 @@ constexpr command table[]{
      run_with<run_sweep, &typed::sweep>, interrupted_removal},
 };
 
+/// CLI11 takes "-1" for the greatest number, and cuts one that is too large.
+void check_numbers(CLI::App& app) {
+  const auto natural = [](const std::string& text) -> std::string {
+    std::uint64_t number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+    return whole ? "" : "'" + text + "' is no number from 0 to " + std::to_string(UINT64_MAX);
+  };
+  for (CLI::Option* each : app.get_options()) {
+    if (each->get_type_name() == "UINT") each->check(natural);
+  }
+  for (CLI::App* each : app.get_subcommands([](CLI::App*) { return true; })) check_numbers(*each);
+}
+
 }  // namespace
 
 std::span<const command> commands() noexcept { return table; }
 
 void declare_commands(CLI::App& app, command_line& to) {
   for (const command& each : table) each.declare(*app.add_subcommand(each.name, each.help), to);
+  check_numbers(app);
 }
 
 std::string unknown_command(const CLI::App& app) {

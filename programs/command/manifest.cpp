@@ -59,7 +59,10 @@ result<location> parse_place(const std::string& text) {
 
 result<void> save(const session& with, const location& to,
                   const dataflux::manifest_description& description, const object_columns& rows) {
-  if (!to.is_object()) return dataflux::save_manifest(to.path, description, rows);
+  if (!to.is_object()) {
+    auto saved = dataflux::save_manifest(to.path, description, rows);
+    return saved ? saved : file_error(saved.error());
+  }
   auto saved = dataflux::save_manifest(
       with.store, {.bucket = to.bucket, .object = to.name, .limits = {.stop = with.stop}},
       description, rows);

@@ -1,13 +1,17 @@
 #include "sample_command.hpp"
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <stop_token>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -70,8 +74,33 @@ result<std::string> read_file(const std::string& path) {
   return all;
 }
 
+/// Waits for its end, which a stop brings about.
+result<int> wait_for(::pid_t child, const std::stop_token& stop) {
+  {
+    // As long as nobody has taken its end the number is nobody else's.
+    const std::stop_callback told(stop, [child] { ::kill(child, SIGTERM); });
+    ::siginfo_t ended{};
+    while (::waitid(P_PID, static_cast<::id_t>(child), &ended, WEXITED | WNOWAIT) < 0) {
+      if (errno != EINTR) return file_error("sh", errno);
+    }
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return file_error("sh", errno);
+  }
+  return status;
+}
+
+/// A signal for both may end the command before this program has heard of its own.
+void hear(const std::stop_token& stop) {
+  for (int i = 0; i < 20 && !stop.stop_requested(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 /// Runs it in the folder. True if it has ended with 0.
-result<bool> run(const std::string& command, const std::string& folder, const std::string& key) {
+result<bool> run(const std::string& command, const std::string& folder, const std::string& key,
+                 const std::stop_token& stop) {
   // All that is needed is made before the fork, since other threads may hold locks.
   const std::string variable = "DATAFLUX_KEY=" + key;
   std::vector<char*> environment;
@@ -87,11 +116,19 @@ result<bool> run(const std::string& command, const std::string& folder, const st
     if (::chdir(folder.c_str()) == 0) ::execve("/bin/sh", words.data(), environment.data());
     ::_exit(127);
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return file_error("sh", errno);
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  const auto status = wait_for(child, stop);
+  if (!status) return status.error();
+  if (WIFSIGNALED(*status) || WEXITSTATUS(*status) > 128) hear(stop);
+  return WIFEXITED(*status) && WEXITSTATUS(*status) == 0;
+}
+
+/// For files and an environment a name ends with its first NUL.
+result<void> check_name(std::string_view name, std::string_view key) {
+  if (name.find('\0') == std::string_view::npos) return {};
+  return error(errc::invalid_argument, "the sample '" + shown_name(key) +
+                                           "' has a NUL in its key or in the name of a field, "
+                                           "which no shard that is written has; choose others by "
+                                           "--fields");
 }
 
 class commanded {
@@ -111,6 +148,7 @@ class commanded {
       if (!got || *got == nullptr) return got;
       const auto good = change(**got);
       if (!good) return good.error();
+      if (!*good && stop_.stop_requested()) continue;
       if (*good && !fields_.empty()) return *got;
       report_.failed(error(errc::aborted, (*good ? "the command left no field for the sample '"
                                                  : "the command failed for the sample '") +
@@ -120,13 +158,15 @@ class commanded {
 
  private:
   result<bool> change(sample_view& sample) {
+    if (auto good = check_name(sample.key, sample.key); !good) return std::move(good).error();
     passing_folder folder;
     if (auto made = folder.create(); !made) return std::move(made).error();
     for (const auto& field : sample.fields) {
+      if (auto good = check_name(field.name, sample.key); !good) return std::move(good).error();
       const std::string path = below(folder.path(), std::string(file_front).append(field.name));
       if (auto good = write_file(path, field.bytes); !good) return std::move(good).error();
     }
-    auto ran = run(command_, folder.path(), std::string(sample.key));
+    auto ran = run(command_, folder.path(), std::string(sample.key), stop_);
     if (!ran || !*ran) return ran;
     if (auto good = gather(folder.path(), sample.key); !good) return std::move(good).error();
     sample.fields.clear();

@@ -21,7 +21,8 @@ struct files_left_out {
 /// afterwards are the fields. Others are counted. A sample whose command fails, or leaves no field,
 /// is reported and left out.
 ///
-/// Errors: those of the source and of files here. Lifetime: report and left_out outlive the source.
+/// Errors: those of the source and of files here; invalid_argument for a NUL in a name; cancelled
+/// by a stop, which ends the command that runs. Lifetime: report and left_out outlive the source.
 dataflux::sample_source through_command(dataflux::sample_source from, std::string command,
                                         outcome& report, files_left_out& left_out,
                                         std::stop_token stop);

@@ -114,7 +114,11 @@ result<void> make_index(const session& with, const shards_options& options) {
     request.board_prefix = folder_prefix(board->name);
   }
   const auto made = dataflux::index_shards(with.transfers, std::move(request));
-  if (!made) return made.error().object().empty() ? made.error() : of_data(made.error());
+  // What names no shard, and no file that was refused, is of the command line.
+  if (!made && made.error().object().empty() && !made.error().message().starts_with("cannot ")) {
+    return made.error();
+  }
+  if (!made) return of_data(made.error());
   if (to_object) {
     if (auto sent = send_index(with, *path, options.index); !sent) return sent;
   }

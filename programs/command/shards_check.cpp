@@ -104,7 +104,10 @@ void print_counts(const dataflux::shard_counts& of, const dataflux::grouping_cou
 }
 
 error of_data(error why) {
-  if (why.code() == errc::invalid_argument) why.with_code(errc::failed_precondition);
+  // As the library tells what the file system has refused.
+  if (why.bucket().empty() && why.message().starts_with("cannot ")) return file_error(why);
+  const bool own = why.code() == errc::resource_exhausted && why.http_status() == 0;
+  if (own || why.code() == errc::invalid_argument) why.with_code(errc::failed_precondition);
   return why;
 }
 
@@ -113,7 +116,7 @@ error with_options_named(error why, std::string_view of) {
       {"the rule damaged = end", "--end-at-damage"},
       {"the rule concatenated = read", "--read-concatenated"},
       {"the rule trailing = ignore", "--ignore-trailing"},
-      {"repeated_rule::keep_first", "--keep-first"},
+      {"the rule repeated = keep_first", "--keep-first"},
       {"by count (samples), bytes, or both", "by --count, --bytes, or both"},
       {" (most_bytes); allow more, or read its fields by ranges with an index", ""},
       {"allow all pairs, or index shards whose keys are unique", "a key may come once on a side"},

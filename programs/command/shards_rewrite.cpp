@@ -312,7 +312,10 @@ result<dataflux::shard_writer_summary> written(sample_source& from, dataflux::sh
   for (;;) {
     const auto sample = from();
     if (!sample) return tar_shards::of_data(sample.error());
-    if (*sample == nullptr) return to.finish();
+    if (*sample == nullptr) {
+      auto made = to.finish();
+      return made ? std::move(made) : tar_shards::of_data(std::move(made).error());
+    }
     if (auto good = to.write((*sample)->key, (*sample)->fields); !good) {
       return tar_shards::of_data(std::move(good).error());
     }

@@ -5,6 +5,8 @@
 """
 
 import io
+import os
+import resource
 import signal
 import sys
 import tarfile
@@ -236,6 +238,56 @@ class Writing(Case):
         self.assertLess(len(made), 5)
         for number, name in enumerate(made):
             self.assertEqual(tar_of(self.SAMPLES[2 * number:2 * number + 2]), self.here(name))
+
+    def test_a_signal_ends_the_command_that_runs(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            program = self.start("shards", "map", "in", "-o", "out.tar", "-c", "touch ../begun; exec sleep 600",
+                                 env={**self.environment, "TMPDIR": str(self.folder)})
+            wait_until((self.folder / "begun").exists)
+            program.send_signal(number)
+            _, said = program.communicate(timeout=60)
+            self.assertEqual(128 + number, program.returncode, said)
+            self.assertNotIn(b"left out", said)
+            self.assertEqual(["begun", "in"], sorted(path.name for path in self.folder.iterdir()))
+            (self.folder / "begun").unlink()
+
+    def test_names_that_end_at_a_nul(self):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
+            info = tarfile.TarInfo("x")
+            info.pax_headers = {"path": "a.b\0c"}
+            archive.addfile(info)
+        self.write("nul/a.tar", out.getvalue())
+        self.fails(1, "shards", "map", "nul", "-o", "x.tar", "-c", "true", saying="NUL")
+        self.assertFalse((self.folder / "x.tar").exists())
+
+    def test_names_of_outputs(self):
+        for name in ("out.tar.gz", "out.tgz", "out-%03d.tar.zst", self.url("out.tar.gz")):
+            self.fails(2, "shards", "cat", "in", "-o", name, "--count", "5", saying="without compression")
+        os.mkfifo(self.folder / "pipe")
+        self.fails(1, "shards", "cat", "in", "-o", "pipe", saying="there already")
+        self.fails(6, "shards", "index", self.url("t"), "pipe", saying="FIFO")
+        self.fails(6, "manifest", "create", self.url("t"), "pipe", saying="FIFO")
+        self.ok("shards", "index", self.url("t"), "t.dfx")
+        self.assertTrue((self.folder / "pipe").is_fifo())
+
+    def test_numbers_are_numbers(self):
+        for number in ("-1", "99999999999999999999999", "0x10", "1.5", "+1"):
+            for option in ("--count", "--bytes", "--first"):
+                self.fails_to_parse("cat", "in", "-o", "x-%03d.tar", f"{option}={number}")
+            self.fails_to_parse("shuffle", "in", "-o", "x.tar", f"--seed={number}")
+            self.fails_to_parse("index", self.url("t"), "t.dfx", f"--skip-from={number}")
+        self.lines("shuffle", "in", "-o", "most.tar", "--seed", str(2**64 - 1))
+
+    def fails_to_parse(self, *words):
+        done = self.run_it("shards", *words)
+        self.assertEqual(2, done.returncode, words)
+        self.assertIn(b"is no number from 0", done.stderr, words)
+
+    def test_a_full_disk_is_no_fault_of_the_service(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # noqa: E731
+        self.fails(6, "shards", "cat", "in", "-o", "x.tar", preexec_fn=limit)
+        self.fails(6, "shards", "index", self.url("t"), "t.dfx", preexec_fn=limit)
 
     def test_loss_is_never_silent(self):
         damaged = bytearray(tar_of(self.SAMPLES))
