@@ -21,7 +21,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "measure.hpp"
@@ -169,7 +168,7 @@ class shards_of_rows final : public dataflux::name_source {
 void measure(const settings& s) {
   const large_tar archive(s);
   const auto rows = rows_of(s, archive);
-  dataflux::virtual_scheduler clock;
+  dataflux::virtual_thread clock;  // the file is written on another one
   dataflux::memory_store inner(
       clock, {.rtt = std::chrono::microseconds(static_cast<std::int64_t>(s.rtt_ms * 1e3)),
               .bytes_per_second_total = s.rate});
@@ -177,13 +176,10 @@ void measure(const settings& s) {
   tar_store store(inner, archive);
   const dataflux::transfer_context context(store);
   const auto began = clock.now();
-  auto made = dataflux::submit_index_shards(
-      context, {.bucket = "bench", .shards = rows.slice(0, rows.size()), .path = s.path});
-  // The file is written on a thread, in no simulated time.
-  while (!made.poll()) {
-    if (!clock.run_one()) std::this_thread::sleep_for(std::chrono::microseconds(20));
-  }
-  const auto summary = made.take().value();
+  const auto summary =
+      dataflux::index_shards(
+          context, {.bucket = "bench", .shards = rows.slice(0, rows.size()), .path = s.path})
+          .value();
   const std::chrono::duration<double> took = clock.now() - began;
   std::printf(
       "{\"shards\": %llu, \"samples\": %llu, \"bytes\": %llu, \"read\": %llu, "

@@ -6,6 +6,7 @@
 #include <string>
 #include <system_error>
 
+#include "rewrite_inputs.hpp"
 #include "rewrite_table.hpp"
 
 namespace cli {
@@ -214,6 +215,7 @@ std::vector<std::string> places_of_shards(const command_line& asked) {
   append_place(rewrite.inputs, all);
   append_place(rewrite.manifests, all);
   append_place(rewrite.output, all);
+  for (const std::string& list : rewrite.lists) append_place(first_source_of(list), all);
   return all;
 }
 

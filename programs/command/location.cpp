@@ -107,10 +107,11 @@ result<dataflux::object_metadata> find_object(dataflux::object_store& store, con
 result<void> check_own(const dataflux::object_store& store, std::string_view scheme,
                        std::string_view what) {
   if (scheme == store.traits().scheme) return {};
-  return error(errc::invalid_argument, "the " + std::string(what) + " is of " +
-                                           std::string(scheme) +
-                                           "://, and lies in a bucket of the other service: copy "
-                                           "it here, and give its path");
+  return error(errc::invalid_argument,
+               "the " + std::string(what) + " is of " + std::string(scheme) +
+                   "://, and this command is of " + std::string(store.traits().scheme) +
+                   "://: one that lies in a bucket of the other service is to be "
+                   "copied here, and given by its path");
 }
 
 std::string folder_prefix(std::string_view name) {

@@ -27,4 +27,7 @@ dataflux::result<dataflux::sample_table> table_of(const session& with,
 dataflux::result<std::vector<dataflux::member_place>> members_named(const session& with,
                                                                     const rewrite_options& options);
 
+/// The first URL that a list of `create` names; empty where there is none, or it is standard input.
+std::string first_source_of(const std::string& list);
+
 }  // namespace cli

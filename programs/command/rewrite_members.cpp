@@ -164,4 +164,17 @@ dataflux::result<std::vector<dataflux::member_place>> members_named(
   return all;
 }
 
+std::string first_source_of(const std::string& list) {
+  if (list == "-") return {};
+  std::ifstream file(list, std::ios::binary);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
+    const std::size_t begin = line.find_first_not_of(" \t", end);
+    if (begin == std::string::npos) continue;
+    std::string source = line.substr(begin);
+    if (!scheme_of(source).empty()) return source;
+  }
+  return {};
+}
+
 }  // namespace cli

@@ -91,6 +91,13 @@ result<int> wait_for(::pid_t child, const std::stop_token& stop) {
   return status;
 }
 
+/// Of one that ends programs on request. A shell says 128 and its number.
+bool is_of_signal(int status) {
+  if (WIFSIGNALED(status)) return true;
+  const int number = WEXITSTATUS(status) - 128;
+  return number == SIGINT || number == SIGTERM || number == SIGHUP;
+}
+
 /// A signal for both may end the command before this program has heard of its own.
 void hear(const std::stop_token& stop) {
   for (int i = 0; i < 20 && !stop.stop_requested(); ++i) {
@@ -118,7 +125,7 @@ result<bool> run(const std::string& command, const std::string& folder, const st
   }
   const auto status = wait_for(child, stop);
   if (!status) return status.error();
-  if (WIFSIGNALED(*status) || WEXITSTATUS(*status) > 128) hear(stop);
+  if (is_of_signal(*status)) hear(stop);
   return WIFEXITED(*status) && WEXITSTATUS(*status) == 0;
 }
 

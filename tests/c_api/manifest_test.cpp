@@ -128,7 +128,7 @@ TEST_CASE("dataflux_manifest: saved, opened, and its rows read by number", "[c_a
   const char* json = nullptr;
   REQUIRE(dataflux_manifest_json(manifest.get(), &json, why) == DATAFLUX_OK);
   INFO(json);
-  CHECK(has(json, R"({"bucket":"bkt","prefix":"o/","start_offset":"")"));
+  CHECK(has(json, R"({"scheme":"gs","bucket":"bkt","prefix":"o/","start_offset":"")"));
   CHECK(has(json, R"("versions":false,"taken":"20)"));
   CHECK(has(json, R"(["skip_markers","true"])"));
   CHECK(has(json, R"("rows":40,"bytes":)"));

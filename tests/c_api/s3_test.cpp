@@ -186,7 +186,7 @@ TEST_CASE("dataflux_client of S3: options of the other service are refused by na
     INFO(why.message());
     CHECK(has(why.message(), name));
   };
-  refused([](auto& o) { o.service = 2; }, "service");
+  refused([](auto& o) { o.service = 3; }, "service");
   refused([](auto& o) { o.addressing = 3; }, "addressing");
   refused([](auto& o) { o.upload_checksum = 3; }, "upload_checksum");
   refused([](auto& o) { o.emulator = 1; }, "emulator");

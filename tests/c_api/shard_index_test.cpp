@@ -200,7 +200,7 @@ TEST_CASE("dataflux_index_shards: what it has met, and what the index then tells
   CHECK(info.bytes == std::filesystem::file_size(w.path()));
   CHECK(info.digest != 0);
   CHECK(info.bucket == std::string("bkt"));
-  CHECK(has(info.json, R"({"taken":"20)"));
+  CHECK(has(info.json, R"({"scheme":"gs","taken":"20)"));
   dataflux_indexed_shard shard;
   REQUIRE(dataflux_shard_index_shard(index.get(), 2, &shard, sizeof shard, why) == DATAFLUX_OK);
   CHECK(std::string_view(shard.name, shard.name_size) == "s/2.tar");

@@ -122,7 +122,7 @@ class S3(Case):
         # Where it lies in a bucket of the other service, nothing is asked for.
         self.cp("m", f"gs://{BUCKET}/m")
         self.assertIn(self.s3_url("d/").encode(), self.ok("manifest", "show", f"gs://{BUCKET}/m"))
-        self.fails(2, "manifest", "refresh", f"gs://{BUCKET}/m", saying="is of s3://, and lies in a bucket of the other")
+        self.fails(2, "manifest", "refresh", f"gs://{BUCKET}/m", saying="is of s3://, and this command is of gs://")
 
     def test_an_index_about_a_bucket_of_s3(self):
         self.write("d/a.txt", b"1")
@@ -136,6 +136,13 @@ class S3(Case):
         self.cp("idx.dfx", f"gs://{BUCKET}/idx")
         for words in (("verify", f"gs://{BUCKET}/idx"), ("get", f"gs://{BUCKET}/idx", "a")):
             self.fails(2, "shards", *words, saying="is of s3://, and lies in a bucket of the other")
+
+    def test_a_list_says_of_which_service_its_sources_are(self):
+        self.write("a", b"1")
+        self.cp("a", self.s3_url("d/a"))
+        self.write("list", f"k.txt {self.s3_url('d/a')}\n".encode())
+        self.ok("shards", "create", "--list", "list", "-o", "out.tar")
+        self.assertIn(b"k", self.ok("shards", "ls", "--samples", "out.tar"))
 
     def test_a_generation_comes_back_over_its_name(self):
         self.emulator.put("y/a", b"1")

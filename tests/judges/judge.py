@@ -58,7 +58,7 @@ def judge_emulator(name, tools, program, library):
 def judge_s3(name, tools, program):
     """0 when the judge is content with it plain, and over TLS, where payloads are not signed."""
     with tempfile.TemporaryDirectory() as folder:
-        return max(judge_s3_once(name, tools, program, folder, secure) for secure in ((), ("--https",)))
+        return max(abs(judge_s3_once(name, tools, program, folder, secure)) for secure in ((), ("--https",)))
 
 
 def judge_s3_once(name, tools, program, folder, secure):
@@ -69,7 +69,10 @@ def judge_s3_once(name, tools, program, folder, secure):
     try:
         found = {}
         while "AWS_ENDPOINT_URL_S3" not in found:
-            variable, _, value = server.stdout.readline().strip().partition("=")
+            line = server.stdout.readline()
+            if not line:
+                sys.exit("the emulator has ended")
+            variable, _, value = line.strip().partition("=")
             found[variable] = value
         return subprocess.run(
             [str(word) for word in command_of(name, tools)], cwd=HERE,

@@ -746,7 +746,7 @@ class checker {
                 errc::invalid_argument);
     check_fails(part(object, "id", 0, {}), errc::invalid_argument);
     check_fails(part(object, "id", 10'001, {}), errc::invalid_argument);
-    check_fails(finish(store.submit_list_page({.bucket = bucket, .max_results = 1001})),
+    check_fails(finish(store.submit_list_page({.bucket = bucket, .max_results = 10'001})),
                 errc::invalid_argument);
   }
 

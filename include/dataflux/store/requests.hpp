@@ -52,8 +52,8 @@ struct list_page_request {
   std::string end_offset{};
   /// From the page before, with everything else unchanged; empty = the first page.
   std::string page_token{};
-  /// Items and prefixes together, 1-10000; 0 = store_traits::max_list_page, which is also the most.
-  /// A page may hold fewer and still not be the last.
+  /// Items and prefixes together, 1-10000; 0 = store_traits::max_list_page, which is the most that
+  /// a page has. It may hold fewer and still not be the last.
   std::uint32_t max_results{0};
   /// Objects whose name ends with the delimiter are listed as objects, too.
   bool include_trailing_delimiter{false};

@@ -4,12 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::codec {
+
+/// What each name that matches begins with, as far as all services read a pattern alike.
+inline std::string_view glob_prefix(std::string_view pattern) noexcept {
+  return pattern.substr(0, pattern.find_first_of("*?[]{}\\"));
+}
 
 /// The patterns of list_page_request::match_glob, for stores whose service has none: '*' and '?'
 /// stop at '/', "**" crosses it, and "**/" may stand for no folder at all; [a-z], [!a], {a,b}, and
@@ -24,8 +28,6 @@ class glob {
   explicit glob(std::string_view pattern);
 
   bool matches(std::string_view name);
-  /// What each name that matches begins with.
-  const std::string& prefix() const noexcept { return prefix_; }
 
  private:
   enum class kind : std::uint8_t { end, one, other_than_slash, any, set, split };
@@ -54,7 +56,6 @@ class glob {
   std::vector<node> nodes_{};
   std::vector<characters> sets_{};
   std::uint32_t start_{0};
-  std::string prefix_{};
   std::vector<std::uint32_t> now_{};
   std::vector<std::uint32_t> then_{};
   std::vector<std::uint32_t> open_{};

@@ -54,15 +54,6 @@ inline std::size_t length_of_piece(std::string_view text) noexcept {
 DATAFLUX_INLINE glob::glob(std::string_view pattern) {
   start_ = compile(pattern, add(kind::end, 0));
   seen_.resize(nodes_.size(), 0);
-  for (std::string_view left = pattern; !left.empty();) {
-    const std::size_t length = length_of_piece(left);
-    const char first = left.front();
-    const bool group = (first == '[' || first == '{') && length > 1;
-    if (first == '*' || first == '?' || group) break;
-    const std::size_t escape = first == '\\' && length > 1 ? 1 : 0;
-    prefix_.append(left.substr(escape, length - escape));
-    left.remove_prefix(length);
-  }
 }
 
 DATAFLUX_INLINE std::uint32_t glob::add(kind what, std::uint32_t next, std::uint32_t value) {

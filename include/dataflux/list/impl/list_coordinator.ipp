@@ -63,7 +63,7 @@ inline result<void> check(const fast_list_request& r) {
 inline name_range range_of(const fast_list_request& r) {
   const auto all = name_range::of_prefix(r.prefix).intersect({r.start_offset, r.end_offset});
   if (r.match_glob.empty() || !r.delimiter.empty()) return all;
-  return all.intersect(name_range::of_prefix(codec::glob{r.match_glob}.prefix()));
+  return all.intersect(name_range::of_prefix(codec::glob_prefix(r.match_glob)));
 }
 
 inline range_splitter_options splitter_options(const fast_list_request& r,

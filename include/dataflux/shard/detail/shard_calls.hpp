@@ -114,6 +114,7 @@ class shard_end_call final : public call_coordinator<shard_end_call, shard_write
   shard_ending ending_;
   bool mine_{false};  ///< the chain's turn
   timer_id late_{timer_id::none};
+  std::optional<error> unremoved_{};  ///< why what an abort discards is left
 };
 
 /// Counts the shards of one rank that are there, by their entries.

@@ -136,9 +136,11 @@ void shard_end_call::later(Step step) {
 
 DATAFLUX_INLINE void shard_end_call::go_on() {
   if (completed()) return chain_->pass_on();
+  if (failed()) return;  // its own clean-up ends it, and passes the turn on
   mine_ = true;
   chain_->busy = true;
   chain_->current = weak_from_this();
+  if (unremoved_) return fail(*unremoved_);
   if (ending_.aborted) return end(shard_writer_summary{});
   if (ending_.discarded) return fail(*ending_.discarded);
   if (chain_->failure) return fail(*chain_->failure);
@@ -163,7 +165,7 @@ DATAFLUX_INLINE void shard_end_call::abort() {
   auto writer = std::move(ending_.writer);
   ending_.writer.reset();
   writer->start_abort(then<void>([](shard_end_call& self, const result<void>& removed) {
-    if (!removed) return self.fail(removed.error());
+    if (!removed) self.unremoved_ = removed.error();
     if (!self.completed()) self.take_turn();
   }));
 }
