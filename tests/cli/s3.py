@@ -99,7 +99,7 @@ class S3(Case):
         self.fails(2, "cp", "-r", "--delete-extra", self.s3_url("a"), f"gs://{BUCKET}/a", saying="--delete-extra")
         self.fails(2, "--endpoint", "http://127.0.0.1:9", "cp", self.s3_url("a"), f"gs://{BUCKET}/a",
                    saying="AWS_ENDPOINT_URL_S3")
-        self.fails(2, "stat", "s4://bucket/x", saying="s3://bucket/name")
+        self.fails(2, "stat", "s4://bucket/x", saying="gs://bucket/name (s3://, ais://)")
 
     def test_a_url_written_together_with_its_option(self):
         self.write("d/a.txt", b"1")

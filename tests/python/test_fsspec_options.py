@@ -54,8 +54,9 @@ KEYS = {"access_key_id": "x", "secret_access_key": "y", "session_token": "z"}
 def test_all_options_of_a_client_are_taken(name):
     value = OPTIONS.get(name, 7 if name.startswith(("io_", "max_")) else "x")
     options = {name: value}
-    if name in Options._of_s3:
-        options["service"] = "s3"
+    for services, names in Options._of.items():
+        if name in names:
+            options["service"] = services[0]
     if name in KEYS:
         options.update(KEYS)
     assert given(**options) == options

@@ -176,7 +176,6 @@ DATAFLUX_INLINE void glob::enter(std::uint32_t state) {
 }
 
 DATAFLUX_INLINE bool glob::matches(std::string_view name) {
-  if (!name.starts_with(prefix_)) return false;
   then_.clear();
   ++step_;
   enter(start_);

@@ -61,7 +61,7 @@ inline result<void> check(const fast_list_request& r) {
 
 /// What a glob begins with narrows it, too: a service may have to look at every name.
 inline name_range range_of(const fast_list_request& r) {
-  const auto all = name_range::of_prefix(r.prefix).intersect({r.start_offset, r.end_offset});
+  auto all = name_range::of_prefix(r.prefix).intersect({r.start_offset, r.end_offset});
   if (r.match_glob.empty() || !r.delimiter.empty()) return all;
   return all.intersect(name_range::of_prefix(codec::glob_prefix(r.match_glob)));
 }

@@ -106,6 +106,7 @@ DATAFLUX_INLINE result<void> join_call::take_source(object_metadata found) {
 
 DATAFLUX_INLINE void join_call::begin_upload() {
   std::vector<std::uint64_t> sizes;
+  sizes.reserve(found_.size());
   for (const object_metadata& each : found_) sizes.push_back(each.size);
   pieces_ = plan_join(sizes, least_joined_part, dialect_of(*core_).how().copy_at_once);
   multipart_initiate_request begin{

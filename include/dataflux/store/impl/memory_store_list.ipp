@@ -168,8 +168,7 @@ DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& 
   if (r.versions && !traits_.lists_versions) {
     return error{errc::unimplemented, "versions: this store's listing does not know them"};
   }
-  const std::uint32_t most = traits_.max_list_page;
-  const std::uint32_t wanted = r.max_results == 0 ? most : std::min(r.max_results, most);
+  const std::uint32_t wanted = r.max_results == 0 ? traits_.max_list_page : r.max_results;
   page_filler filler(r, std::min(wanted, traits_.max_list_page), traits_);
   if (auto ok = filler.begin(); !ok) return std::move(ok).error();
   while (const auto from = filler.position()) {

@@ -50,7 +50,8 @@ DATAFLUX_INLINE void remover::look_up(removal what) {
                              .fields = metadata_fields::basic | metadata_fields::etag,
                              .limits = limits()};
   ++looking_up_;
-  auto found = [what = std::move(what)](remover& self, result<object_metadata> there) mutable {
+  auto found = [what = std::move(what)](remover& self,
+                                        const result<object_metadata>& there) mutable {
     --self.looking_up_;
     self.looked_up(std::move(what), there);
     self.send();
