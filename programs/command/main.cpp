@@ -170,8 +170,10 @@ int main(int argc, char** argv) {
   app.add_option("--region", asked.region, "S3: where the bucket is; otherwise it is found");
   app.add_flag("--requester-pays", asked.requester_pays,
                "S3: this account pays at a bucket whose requester pays");
-  app.add_option("--provider", asked.provider,
-                 "AIStore: whose buckets are meant: ais (the default), aws, gcp, azure, oci");
+  app.add_option(
+      "--provider", asked.provider,
+      "AIStore: whose buckets are meant: ais (the default); aws, gcp, azure, oci, whose\n"
+      "buckets are not listed");
   app.set_version_flag("--version", DATAFLUX_VERSION);
   app.footer(std::string(cli::exit_status_help));
   app.require_subcommand(1);

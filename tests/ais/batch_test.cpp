@@ -95,6 +95,24 @@ TEST_CASE("ais batches: what is missing or was replaced is found out one by one"
   }
 }
 
+TEST_CASE("ais batches: of a cluster that brings nothing few are asked for", "[ais]") {
+  world w{4'000};
+  w.script(R"({"action": "refuse", "verb": "objects.getBatch", "status": 404, "count": 0})");
+  CHECK(w.read_all() == 4'000);
+  // Two, each with a redirect.
+  CHECK(w.asked("GetBatch") <= 4);
+  CHECK(w.asked("GetObject") >= 4'000);
+}
+
+TEST_CASE("ais batches: what nothing compares is read by itself", "[ais]") {
+  world w{100};
+  dataflux::object_columns rows;
+  for (const auto row : w.listed) rows.append(row.name, row.size, 0, std::nullopt);
+  w.listed = std::move(rows);
+  CHECK(w.read_all() == 100);
+  CHECK(w.asked("GetBatch") == 0);
+}
+
 TEST_CASE("ais batches: one that fails costs nothing but time", "[ais]") {
   world w{200};
   for (const char* rule :

@@ -27,7 +27,7 @@ def found(service, monkeypatch):
     """The module's functions find the emulator by the environment."""
     for name, value in service.environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(dataflux._client, "_defaults", {})
+    monkeypatch.setattr("dataflux._client._defaults", {})
     yield
     for each in dataflux._client._defaults.values():
         each.close()
@@ -71,6 +71,27 @@ def test_the_module_chooses_by_the_url(found):
     assert [row.url for row in dataflux.list("ais://bkt/")] == ["ais://bkt/m"]
     assert dataflux._client.service_of("ais://bkt/m") == "ais"
     dataflux.delete("ais://bkt/m")
+
+
+def test_manifests_find_the_module_s_client(found, tmp_path):
+    dataflux.put("ais://bkt/saved", b"module")
+    path = str(tmp_path / "m.dfx")
+    dataflux.save_manifest(dataflux.list("ais://bkt/"), path)
+    manifest = dataflux.open_manifest(path)
+    [row] = manifest.rows()
+    assert row.url == "ais://bkt/saved" and manifest._client._scheme == "ais"
+    assert dataflux.get(row) == b"module"
+    assert dataflux._client.in_place_of(dataflux.client(), "ais") is dataflux.client("ais")
+    with open(path, "rb") as file:
+        dataflux.put("ais://bkt/manifest", file.read())
+    assert [row.name for row in dataflux.open_manifest("ais://bkt/manifest").rows()] == ["saved"]
+    for name in ("saved", "manifest"):
+        dataflux.delete(f"ais://bkt/{name}")
+
+
+def test_buckets_of_others_are_not_listed(service):
+    with service.client(provider="aws") as client, pytest.raises(dataflux.Error, match="list such a bucket by gs://"):
+        client.list("ais://bkt/")
 
 
 def test_what_it_lacks_is_told(client):

@@ -36,7 +36,7 @@ struct client_options {
   /// "http[s]://host[:port][/base]" of a gateway; empty = AIS_ENDPOINT.
   std::string endpoint{};
   /// Whose buckets are meant: "ais", the cluster's own, which is the default; of those behind it
-  /// "aws" or "s3", "gcp" or "gs", "azure", "oci".
+  /// "aws" or "s3", "gcp" or "gs", "azure", "oci", which are read and written, and not listed.
   std::string provider{};
   /// Their tokens go along as `Authorization: Bearer`. Null = AIS_AUTHN_TOKEN, or "token" of the
   /// JSON file that AIS_AUTHN_TOKEN_FILE names; both are read again when the cluster refuses a
@@ -76,6 +76,8 @@ struct client_options {
 /// is the later. The cluster pins no read, so each reply is compared before its bytes are given.
 /// Whole objects are compared by xxhash2 or crc32c, whichever their bucket has; with checksums of
 /// another kind read_summary::verified is false.
+///
+/// Buckets behind it are not listed: that answers unimplemented, and their service lists them.
 ///
 /// What AIStore lacks answers unimplemented before any request: conditions of writes and removals,
 /// so that checkpoints go to gs:// or s3://; uploads in parts, compose, move, copies; metadata of

@@ -201,7 +201,7 @@ class Core:
         upload_checksum: what the server compares of uploads in parts: "full_object" (AWS, and most others),
             "composite" (Cloudflare's R2) or "none".
         provider: of AIStore, whose buckets are meant: "ais", the default; behind it "aws" (or "s3"), "gcp" ("gs"),
-            "azure" or "oci".
+            "azure" or "oci", whose buckets are read and written, and not listed.
 
     Raises: TypeError and ValueError for a bad argument at once. Credentials are looked for when the
     client is first used; UnauthenticatedError then, where they give no token.
@@ -476,8 +476,8 @@ def client_for(*places: object) -> Client:
 
 def in_place_of(given, scheme):
     """The module's client of that service for another one of the module's; any other client itself."""
-    if given._scheme != scheme and any(given is each for each in _defaults.values()) and scheme in ("gs", "s3"):
-        return client("s3" if scheme == "s3" else "gcs")
+    if given._scheme != scheme and any(given is each for each in _defaults.values()):
+        return client(SERVICES.get(scheme or "gs", "gcs"))
     return given
 
 
@@ -494,7 +494,7 @@ def chosen(name):
         return getattr(client_for(*first), name)(requests, *arguments, **how)
 
     def by_file(target, *arguments, **how):
-        return getattr(client("s3" if scheme_of_saved(target) == "s3" else "gcs"), name)(target, *arguments, **how)
+        return getattr(client(SERVICES.get(scheme_of_saved(target) or "gs", "gcs")), name)(target, *arguments, **how)
 
     verb = {"get_many": by_first, "open_manifest": by_file}.get(name, verb)
     method = getattr(Client, name)

@@ -63,7 +63,7 @@ def _manifest_options(target, timeout, client=None):
         path = os.fspath(target)
         if not isinstance(path, str):
             raise TypeError(f"target: a path of str is needed, and not of {type(path).__name__}")
-        if path.startswith(("gs:/", "gcs:/", "s3:/")):
+        if path.startswith(("gs:/", "gcs:/", "s3:/", "ais:/")):
             raise TypeError(f"target: a {type(target).__name__} makes one slash of two, so it "
                             "cannot name an object: give a str or (bucket, name)")
         if not path or "\0" in path:
@@ -80,7 +80,7 @@ def _manifest_options(target, timeout, client=None):
 
 
 def scheme_in_file(path):
-    """"gs" or "s3": what a manifest or an index of shards in a file is about; "" for any other file."""
+    """Whose a manifest or an index of shards in a file is, such as "s3"; "" for any other file."""
     if not os.path.isfile(path):
         return ""
     try:

@@ -114,6 +114,17 @@ TEST_CASE("ais batch: bytes that are not the state's are not believed", "[ais]")
   CHECK(b.got(tar_of({{"a", "x"}, {"b", "2"}, {"c", "3"}, {"d", "4"}})) == "-+-+");
 }
 
+TEST_CASE("ais batch: states of a bucket whose checksums are crc32c", "[ais]") {
+  batch b{{{"a", "1"}, {"b", "2"}}};
+  for (auto& each : b.request.entries) {
+    each.generation =
+        ais::object_state{
+            "2", {}, ais::hexadecimal(dataflux::crc32c(as_bytes(std::string_view{"1"})), 8)}
+            .generation();
+  }
+  CHECK(b.got(tar_of({{"a", "1"}, {"b", "2"}})) == "+-");
+}
+
 TEST_CASE("ais batch: what is asked for", "[ais]") {
   static const ais::endpoint where = ais::endpoint::make("http://gateway:8080").value();
   batch b{{{"a\"", "1"}, {"b", "2"}}};
@@ -125,6 +136,9 @@ TEST_CASE("ais batch: what is asked for", "[ais]") {
   ais::batch_verb::build({where, "gcp"}, b.request, state, sent);
   CHECK(sent.target == "/v1/ml/moss/bkt?provider=gcp");
   CHECK(sent.body.size() == state.document.size());
+  const std::size_t most = ais::batch_verb::reply_limit(b.request);
+  CHECK(most > 2 * 4096);
+  CHECK(most < std::size_t{1} << 17U);
   b.request.entries[0].object = "a//b";
   CHECK_FALSE(ais::batch_verb::check({where, "ais"}, b.request));
   CHECK_FALSE(validate(dataflux::read_batch_request{.bucket = "bkt"}));

@@ -123,6 +123,11 @@ TEST_CASE("ais client: a redirect is followed as it is, with the token", "[ais]"
     CHECK(f.sent(i).headers.find("Authorization") == "Bearer TOKEN-0123456789abcdef");
   }
   // Nobody remembers the place.
+  f.answer = [](const memory_request& r) {
+    auto found = usual_answer(r);
+    if (r.origin.host != "gateway.test") found.headers.emplace_back("Content-Length", "11");
+    return found;
+  };
   REQUIRE(f.run(dataflux::stat_request{.bucket = "bkt", .object = "o"}));
   CHECK(f.sent(2).origin.host == "gateway.test");
 }
@@ -249,20 +254,58 @@ TEST_CASE("ais client: bytes that arrive damaged are sent again, some times", "[
   CHECK(f.requests() == 6);
 }
 
-TEST_CASE("ais client: a write without its body has done nothing, and is made again", "[ais]") {
+TEST_CASE("ais client: a write without its body that is refused is made again", "[ais]") {
   fixture f;
-  for (const int status : {0, 503}) {
-    INFO(status);
-    int failures = 2;
+  int failures = 2;
+  f.answer = [&](const memory_request& r) {
+    if (r.origin.host != "gateway.test") return hello_reply();
+    return failures-- <= 0 ? redirect_to(target_url, r) : memory_reply{.status = 503};
+  };
+  const auto stored = f.run(insert_hello);
+  INFO((stored ? "" : stored.error().to_string()));
+  CHECK(stored);
+}
+
+TEST_CASE("ais client: a write without its body may be carried out by what stands between",
+          "[ais]") {
+  fixture f;
+  // No answer to it.
+  f.answer = [&](const memory_request& r) {
+    if (r.method == method::put) return memory_reply{.failure = transport_failure::reset};
+    return memory_reply{.status = 404};
+  };
+  const auto silent = f.run(insert_hello);
+  REQUIRE_FALSE(silent);
+  CHECK(silent.error().outcome_unknown());
+  // An answer, and then a refusal of the bytes.
+  f.answer = [&](const memory_request& r) {
+    if (r.method == method::put && r.body.empty()) return hello_reply();
+    return memory_reply{.status = 403};
+  };
+  const auto refused = f.run(insert_hello);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().http_status() == 403);
+  CHECK(refused.error().outcome_unknown());
+  // The last writer goes on where nothing is, and ends where something is: it cannot be pinned.
+  auto last = insert_hello;
+  last.last_writer_wins = true;
+  for (const bool there : {false, true}) {
+    INFO(there);
+    int failures = 1;
     f.answer = [&](const memory_request& r) {
-      if (r.origin.host != "gateway.test") return hello_reply();
-      if (failures-- <= 0) return redirect_to(target_url, r);
-      return status == 0 ? memory_reply{.failure = transport_failure::reset}
-                         : memory_reply{.status = status};
+      if (r.method == method::put) {
+        return failures-- > 0 ? memory_reply{.failure = transport_failure::reset} : hello_reply();
+      }
+      if (!there) return memory_reply{.status = 404};
+      auto seen = hello_reply();
+      seen.headers[1].second = "0000000000000000";
+      seen.headers.emplace_back("Content-Length", "11");
+      seen.headers.emplace_back("Last-Modified", "Mon, 01 Jan 2024 00:00:00 GMT");
+      seen.headers.emplace_back("Date", "Wed, 01 Jan 2025 00:00:00 GMT");
+      return seen;
     };
-    const auto stored = f.run(insert_hello);
-    INFO((stored ? "" : stored.error().to_string()));
-    CHECK(stored);
+    const auto stored = f.run(last);
+    CHECK(stored.has_value() != there);
   }
 }
 

@@ -156,6 +156,19 @@ TEST_CASE("ais stat: what the head tells, held against what was asked", "[ais]")
   CHECK(found->generation == hello_3);
   CHECK(found->etag == "3:45ab6734b21e6968");
   CHECK_FALSE(found->crc32c);
+  const auto found_in = [&](std::vector<field> head) {
+    ais::stat_state other;
+    ais::stat_verb::read_head({}, head_of(200, std::move(head)), other);
+    return ais::stat_verb::parse(asked, other, reply.whole());
+  };
+  // Of an object behind the cluster the one comes before the other.
+  CHECK(found_in({{"Content-Length", "11"}, {"Ais-Version", "3"}})->generation == 0);
+  CHECK(found_in({{"Content-Length", "0"}, {"ais-atime", "5"}})->size == 0);
+  CHECK(found_in(hello_fields).error().code() == errc::internal);
+  CHECK(found_in({{"Content-Length", "1x"}, {"Ais-Version", "3"}}).error().code() ==
+        errc::internal);
+  CHECK(found_in({{"Content-Length", "11"}}).error().message().find("AIStore") !=
+        std::string::npos);
   asked.generation = hello_3;
   CHECK(ais::stat_verb::parse(asked, read, reply.whole()));
   asked.generation = 7;
@@ -211,6 +224,8 @@ TEST_CASE("ais insert: the checksum goes along, and comes back compared", "[ais]
   CHECK(stored(hello_fields)->crc32c == 0xC99465AAU);
   CHECK_FALSE(stored({})->crc32c);
   CHECK_FALSE(stored({{"Ais-Checksum-Type", "md5"}, {"Ais-Checksum-Value", "x"}})->crc32c);
+  // What is told garbled is stored all the same.
+  CHECK_FALSE(stored({{"Ais-Checksum-Type", "xxhash2"}, {"Ais-Checksum-Value", "x"}})->crc32c);
   const auto damaged =
       stored({{"Ais-Checksum-Type", "crc32c"}, {"Ais-Checksum-Value", "00000000"}});
   CHECK(damaged.error().code() == errc::data_loss);
@@ -270,6 +285,9 @@ TEST_CASE("ais list: the document that asks for a page", "[ais]") {
         dataflux::list_page_request{.delimiter = "/", .include_trailing_delimiter = true}}) {
     CHECK(ais::list_verb::check(context, bad).error().code() == errc::unimplemented);
   }
+  const auto others = ais::list_verb::check({gateway(), "aws"}, {.bucket = "bkt"});
+  CHECK(others.error().code() == errc::unimplemented);
+  CHECK(others.error().message().find("gs:// or s3://") != std::string::npos);
   for (const char* token : {"x", "n", "qa", "pd/"}) {
     CHECK_FALSE(ais::list_verb::check(context, {.page_token = token}));
   }
@@ -326,6 +344,10 @@ TEST_CASE("ais list: a page that breaks its contract is refused", "[ais]") {
     CHECK_FALSE(page.error().retryable());
   }
   CHECK_FALSE(page_of({.prefix = "x"}, five));
+  // A page of what was told before does not go on.
+  for (const char* token : {"ne", "nf"}) {
+    CHECK(page_of({.page_token = token}, five).error().code() == errc::internal);
+  }
   CHECK(page_of({}, five.substr(0, 100)).error().retryable());
   CHECK(page_of({}, "<html><title>Proxy</title></html>")
             .error()

@@ -36,6 +36,8 @@ struct batch_verb {
   static result<state> prepare(const request& r, const call_id&);
   static void build(const call_context& context, const request& r, const state& s,
                     http::request& out);
+  /// The bytes, and what an archive has besides: headers, long names, an end.
+  static std::size_t reply_limit(const request& r) noexcept;
   /// Never fails: see read_batch().
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
 };

@@ -34,14 +34,15 @@ struct list_verb {
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, {}, 0, false};
   }
-  /// Errors: unimplemented for match_glob, versions and include_trailing_delimiter;
-  /// invalid_argument for a page_token of another listing.
+  /// Errors: unimplemented for buckets of others, whose listings take no start_after, and for
+  /// match_glob, versions and include_trailing_delimiter; invalid_argument for a page_token of
+  /// another listing.
   static result<void> check(const call_context& context, const request& r);
   static void prepare(const request& r, const call_id&, state& s);
   static void build(const call_context& context, const request& r, const state& s,
                     http::request& out);
   /// Errors: internal for an entry that is malformed, for names that do not ascend or lack the
-  /// prefix asked for.
+  /// prefix asked for, for a page that does not go on.
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
 };
 

@@ -4,6 +4,7 @@
 #include <dataflux/http/detail/message.hpp>
 #include <dataflux/result.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +25,11 @@ struct object_state {
   std::string text() const;
   /// See service::state_number(); 0 where there is neither.
   std::int64_t generation() const;
+  /// The same for what outlives the reply: 0 unless both are there. Of an object that is behind the
+  /// cluster they become known one after the other.
+  std::int64_t lasting_generation() const {
+    return version.empty() || checksum.empty() ? 0 : generation();
+  }
 };
 
 /// A checksum that is compared: crc32c, or xxhash2, which is XXH64. All others are told as not
@@ -32,9 +38,11 @@ struct told_checksum {
   std::optional<std::uint32_t> crc32c{};
   std::optional<codec::whole_checksum> other{};
 };
-/// Errors: data_loss for a value that is none of its kind.
+/// Errors: internal for a value that is none of its kind.
 result<told_checksum> checksum_of(const object_state& told);
 
+/// In so many digits, of the lower case: as the service writes checksums.
+std::string hexadecimal(std::uint64_t value, std::size_t digit_count);
 /// In 16 hexadecimal digits.
 std::string xxhash2_text(std::uint64_t value);
 

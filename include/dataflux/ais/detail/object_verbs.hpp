@@ -67,7 +67,7 @@ struct look_verb {
 struct insert_state {
   std::uint32_t crc32c{0};
   std::uint64_t xxhash{0};
-  result<told_checksum> stored{std::in_place};
+  told_checksum stored{};
 };
 
 /// PUT with the data's xxhash2, which the server compares before it stores them, unless its bucket

@@ -45,7 +45,7 @@ DATAFLUX_INLINE void gather_facts(const http::reply_head& head, reply_facts& out
   for (const auto& field : head.fields()) take_fact(field.name, field.value, out);
   const object_state told = object_state::of(head);
   out.etag = told.text();
-  out.generation = told.generation();
+  out.generation = told.lasting_generation();
   if (out.status >= 300 && out.status <= 399) {
     out.location = head.find("location").value_or(std::string_view{});
     std::string location = out.location;

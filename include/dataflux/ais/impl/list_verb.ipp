@@ -47,7 +47,13 @@ inline page_start start_of(const list_page_request& r) {
   return out;
 }
 
-DATAFLUX_INLINE result<void> list_verb::check(const call_context&, const request& r) {
+DATAFLUX_INLINE result<void> list_verb::check(const call_context& context, const request& r) {
+  if (context.provider != "ais") {
+    return error{
+        errc::unimplemented,
+        "provider: AIStore lists the buckets of others by its own page tokens alone, which "
+        "are not supported; list such a bucket by gs:// or s3://"};
+  }
   const auto lacks = [](std::string_view what) {
     return error{errc::unimplemented,
                  std::string{what}.append(": AIStore's listing does not know it")};
@@ -95,6 +101,7 @@ class page_reader {
           "does not say whether it is the last");
     if (fault_ || ended_ || token->empty()) return;
     check(!last_.empty(), "the page", {}, "is not the last, but has no names");
+    check(last_ > from_.after, "the page", last_, "is not the last, but goes no further");
     const bool folded = !folded_.empty() && last_.starts_with(folded_);
     page_.next_page_token = folded ? behind_prefix + folded_ : behind_name + last_;
     check(page_.next_page_token != asked_.page_token, "the page", {}, "names itself as the next");
@@ -144,7 +151,7 @@ class page_reader {
   static std::int64_t generation_of(const codec::json_value& entry) {
     const object_state told{
         entry.find("version").text().value_or(""), {}, entry.find("checksum").text().value_or("")};
-    return told.version.empty() || told.checksum.empty() ? 0 : told.generation();
+    return told.lasting_generation();
   }
 
   const list_page_request& asked_;

@@ -48,9 +48,11 @@ DATAFLUX_INLINE result<told_checksum> checksum_of(const object_state& told) {
   return error{errc::internal, "the reply has a checksum that is malformed"};
 }
 
-DATAFLUX_INLINE std::string xxhash2_text(std::uint64_t value) {
+DATAFLUX_INLINE std::string xxhash2_text(std::uint64_t value) { return hexadecimal(value, 16); }
+
+DATAFLUX_INLINE std::string hexadecimal(std::uint64_t value, std::size_t digit_count) {
   constexpr std::string_view digits{"0123456789abcdef"};
-  std::string out(16, '0');
+  std::string out(digit_count, '0');
   for (std::size_t i = out.size(); i-- > 0; value >>= 4U) out[i] = digits[value & 0xFU];
   return out;
 }

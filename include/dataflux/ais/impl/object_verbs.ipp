@@ -54,6 +54,16 @@ DATAFLUX_INLINE void stat_verb::build(const call_context& context, const request
   begin(context, http::method::head, r.bucket, r.object, out);
 }
 
+/// Whether it says anything that only AIStore says; a bucket may have neither versions nor
+/// checksums.
+inline bool is_of_object(const http::reply_head& head) {
+  constexpr std::string_view own{"ais-"};
+  const auto& fields = head.fields();
+  return std::any_of(fields.begin(), fields.end(), [&](const http::reply_head::field& f) {
+    return http::equals_ignoring_case(std::string_view{f.name}.substr(0, own.size()), own);
+  });
+}
+
 DATAFLUX_INLINE void stat_verb::read_head(const http::request&, const http::reply_head& head,
                                           state& into) {
   const object_state told = object_state::of(head);
@@ -62,9 +72,16 @@ DATAFLUX_INLINE void stat_verb::read_head(const http::request&, const http::repl
     into.found = sum.error();
     return;
   }
+  const auto size = http::parse_decimal(head.find("content-length").value_or(""));
+  if (!size || *size > greatest_object || !is_of_object(head)) {
+    into.found =
+        error{errc::internal, not_the_service("the reply lacks an object's size, or has no "
+                                              "field of AIStore's")};
+    return;
+  }
   object_metadata out;
-  out.size = http::parse_decimal(head.find("content-length").value_or("")).value_or(0);
-  out.generation = told.generation();
+  out.size = *size;
+  out.generation = told.lasting_generation();
   out.etag = told.text();
   out.crc32c = sum->crc32c;
   out.content_type = head.find("content-type").value_or(std::string_view{});
@@ -121,20 +138,21 @@ DATAFLUX_INLINE void insert_verb::build(const call_context& context, const reque
 
 DATAFLUX_INLINE void insert_verb::read_head(const http::request&, const http::reply_head& head,
                                             state& into) {
-  into.stored = checksum_of(object_state::of(head));
+  // One that is malformed compares nothing: the bytes are stored all the same.
+  auto told = checksum_of(object_state::of(head));
+  into.stored = told ? *std::move(told) : told_checksum{};
 }
 
 DATAFLUX_INLINE result<object_metadata> insert_verb::parse(const request& r, const state& s,
                                                            const whole_reply& reply) {
   if (auto fits = check_reply(reply, identity(r)); !fits) return std::move(fits).error();
-  if (!s.stored) return s.stored.error();
   object_metadata stored;
   stored.bucket = r.bucket;
   stored.name = r.object;
   stored.size = r.data.size();
   stored.generation = reply.facts.generation;
   stored.etag = reply.facts.etag;
-  const told_checksum& told = *s.stored;
+  const told_checksum& told = s.stored;
   if (!told.crc32c && !told.other) return stored;
   if (told.crc32c ? *told.crc32c == s.crc32c : told.other->value == s.xxhash) {
     stored.crc32c = s.crc32c;

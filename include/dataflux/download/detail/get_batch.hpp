@@ -9,6 +9,7 @@
 #include <dataflux/transfer/detail/read_engine.hpp>
 #include <dataflux/unique_function.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -26,6 +27,10 @@ inline constexpr std::uint64_t most_batch_bytes = 4U << 20U;
 inline constexpr std::size_t least_batch = 16;
 /// Of a stream under way: each keeps a machine of the service busy.
 inline constexpr std::size_t most_batches = 16;
+/// The same until one has brought what it should.
+inline constexpr std::size_t first_batches = 2;
+/// Of one batch with its attempts: a service that is slow with it is asked for each object.
+inline constexpr duration batch_time{std::chrono::seconds(30)};
 
 /// Several whole objects by one request (read_batch_request). On the strand of its stream; kept
 /// alive by its requests. What the batch did not bring is read by a request of its own, so that a
@@ -48,24 +53,30 @@ class get_batch final : public coordinator<get_batch> {
         bucket_(std::move(bucket)),
         pieces_(pieces),
         owner_(std::move(told)) {}
-  void begin();
+  /// `together`: by one request, and not each by its own at once.
+  void begin(bool together);
+  /// By the coordinator.
+  void fall_short(const error& why);
 
  private:
+  void ask(bool together);
   void arrived(const result<std::vector<batched_bytes>>& outcome);
   bool adopt(get_piece& piece, const batched_bytes& came);
   void read_missing();
   void read_one(get_piece& p);
   void was_read(get_piece& p, const result<read_summary>& outcome);
   void one_ended();
+  void tell();
 
   read_engine& engine_;
   const std::string bucket_;
   const std::span<get_piece> pieces_;
   owner owner_;
-  std::vector<get_piece*> missing_{};
+  std::vector<get_piece*> missing_{};  ///< all until the batch has come
   std::deque<span_sink> sinks_{};
   std::size_t got_{0};
   std::size_t reading_{0};
+  bool told_{false};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

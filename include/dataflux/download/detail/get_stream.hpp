@@ -92,6 +92,9 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   void add_batch(std::unique_ptr<get_unit> unit);
   void add_each(std::unique_ptr<get_unit> unit);
   void read_batch(get_unit& unit);
+  std::size_t batch_limit() const noexcept {
+    return batches_work_ || most_batched_ <= 1 ? most_batches : first_batches;
+  }
   call_limits limits(const get_unit& unit) const;
 
   bool ended(get_unit& unit, const error* why);
@@ -133,6 +136,7 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   std::optional<composer> composer_{};
   std::size_t most_batched_;         ///< objects of a batch; less than two: there are none
   std::size_t batches_{0};           ///< under way
+  bool batches_work_{false};         ///< one has
   std::optional<get_piece> next_{};  ///< pulled, and not in a unit yet
   std::uint64_t pulled_{0};
   std::size_t unput_{0};  ///< units that the queue has not

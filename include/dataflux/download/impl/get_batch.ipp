@@ -3,32 +3,59 @@
 #include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/download/detail/get_batch.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-DATAFLUX_INLINE void get_batch::begin() {
+DATAFLUX_INLINE void get_batch::begin(bool together) {
+  make_step([together](get_batch& self) { self.ask(together); });
+}
+
+DATAFLUX_INLINE void get_batch::ask(bool together) {
+  missing_.reserve(pieces_.size());
   read_batch_request r{.bucket = bucket_, .limits = limits()};
+  if (r.limits.timeout == duration{0} || r.limits.timeout > batch_time) {
+    r.limits.timeout = batch_time;
+  }
+  r.entries.reserve(pieces_.size());
   for (get_piece& p : pieces_) {
     if (!owner_.place(p)) {
       for (get_piece& each : pieces_) each.failure = p.failure;
-      return owner_.done(0);
+      return tell();
     }
+    missing_.push_back(&p);
     r.entries.push_back({p.name.str(), p.generation, p.to});
   }
+  if (!together) return read_missing();
   store().start(r, then<std::vector<batched_bytes>>(
                        [](get_batch& self, const result<std::vector<batched_bytes>>& outcome) {
                          self.arrived(outcome);
                        }));
 }
 
+/// Without memory nothing is begun: what reads already ends by itself.
+DATAFLUX_INLINE void get_batch::fall_short(const error& why) {
+  if (told_ || reading_ != 0) return;
+  for (get_piece& p : pieces_) {
+    const bool got = got_ != 0 && std::find(missing_.begin(), missing_.end(), &p) == missing_.end();
+    if (!got) p.failure = why;
+  }
+  tell();
+}
+
+DATAFLUX_INLINE void get_batch::tell() {
+  if (!std::exchange(told_, true)) owner_.done(got_);
+}
+
 /// Why a batch failed is told by the reads of the single objects, or is of no interest.
 DATAFLUX_INLINE void get_batch::arrived(const result<std::vector<batched_bytes>>& outcome) {
+  missing_.clear();
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     if (outcome && i < outcome->size() && adopt(pieces_[i], (*outcome)[i])) {
       ++got_;
     } else {
-      missing_.push_back(&pieces_[i]);
+      missing_.push_back(&pieces_[i]);  // there is room
     }
   }
   read_missing();
@@ -44,14 +71,18 @@ DATAFLUX_INLINE bool get_batch::adopt(get_piece& piece, const batched_bytes& cam
 }
 
 DATAFLUX_INLINE void get_batch::read_missing() {
-  if (missing_.empty()) return owner_.done(got_);
+  if (missing_.empty()) return tell();
   const bool stopped = caller_stop().stop_requested();
   if (stopped || clock().passed()) {
     for (get_piece* p : missing_) {
-      stopped ? p->fail(errc::cancelled, "stopped")
-              : p->fail(errc::deadline_exceeded, "no time was left to read it by itself");
+      within_memory(
+          [&] {
+            stopped ? p->fail(errc::cancelled, "stopped")
+                    : p->fail(errc::deadline_exceeded, "no time was left to read it by itself");
+          },
+          [&] { p->failure = short_of_memory(); });
     }
-    return owner_.done(got_);
+    return tell();
   }
   reading_ = missing_.size();
   for (get_piece* p : missing_) {
@@ -80,7 +111,7 @@ DATAFLUX_INLINE void get_batch::was_read(get_piece& p, const result<read_summary
 }
 
 DATAFLUX_INLINE void get_batch::one_ended() {
-  if (--reading_ == 0) owner_.done(got_);
+  if (--reading_ == 0) tell();
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -172,7 +172,7 @@ DATAFLUX_INLINE void get_stream::learn() {
 
 DATAFLUX_INLINE void get_stream::fill() {
   while (!stopped_) {
-    const bool busy = (composer_ && !composer_->idle()) || batches_ >= most_batches;
+    const bool busy = (composer_ && !composer_->idle()) || batches_ >= batch_limit();
     const bool may_start = !busy && core_->engine.may_start(*this);
     const window_step step = window_->next(may_start);
     switch (step.what) {

@@ -7,10 +7,12 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Of a size that is known, so that its memory is, too.
+/// Of a size that is known, so that its memory is, too; and of a known state, since nothing else
+/// compares a batch's bytes.
 DATAFLUX_INLINE bool get_stream::batches(const get_piece& p) const noexcept {
   return most_batched_ > 1 && !p.failure && p.request.range.is_all() && p.object_size &&
-         p.length > 0 && p.length <= std::min(batched_length, core_->options.slice);
+         p.generation != 0 && !p.request.range_crc32c && p.length > 0 &&
+         p.length <= std::min(batched_length, core_->options.slice);
 }
 
 /// The requests that follow, as far as they make one batch with the unit's. Too few of them are
@@ -43,11 +45,13 @@ DATAFLUX_INLINE void get_stream::read_batch(get_unit& unit) {
                                self->make_step([&](get_stream& here) {
                                  --here.batches_;
                                  // A service that brings less is asked for each object from now on.
-                                 if (2 * got < unit.pieces.size()) here.most_batched_ = 1;
+                                 const bool good = 2 * got >= unit.pieces.size();
+                                 here.batches_work_ = here.batches_work_ || good;
+                                 if (!good && !unit.dropped) here.most_batched_ = 1;
                                  if (!here.ended(unit)) here.done(unit);
                                });
                              }})
-        ->begin();
+        ->begin(most_batched_ > 1);
   });
 }
 

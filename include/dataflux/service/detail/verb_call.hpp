@@ -97,7 +97,9 @@ class verb_call final : public looking_call {
     if constexpr (requires { Verb::read_head(request, head, state_); }) {
       Verb::read_head(request, head, state_);
     }
-    reply_body().reset(Verb::info.reply_limit, collecting_sink::excess::refuse);
+    std::size_t most = Verb::info.reply_limit;
+    if constexpr (requires { Verb::reply_limit(request_); }) most = Verb::reply_limit(request_);
+    reply_body().reset(most, collecting_sink::excess::refuse);
     return &reply_body();
   }
 

@@ -252,7 +252,7 @@ DATAFLUX_INLINE void call::ended(http::exchange_report& report) {
   core_->latencies.add(verb_, begun_, report, now);
   report_attempt(report, now);
   if (status_ != 0) core_->has_answered();
-  if (report.resent && !held_back_) retry_.may_have_been_executed = true;
+  if (report.resent) retry_.may_have_been_executed = true;
   if (report.failure == http::transport_failure::memory) {
     if (report.request_sent) retry_.may_have_been_executed = true;
     return finish_short();

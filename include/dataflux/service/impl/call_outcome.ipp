@@ -103,8 +103,8 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
   const bool elsewhere = !broke_off && is_elsewhere();
   decide({.http_status = broke_off ? 0 : status_,
           .failure = report.failure,
-          // Without its body a write does nothing.
-          .request_sent = sent && !held_back_,
+          // Without its body a write is refused or led on, unless something between follows for it.
+          .request_sent = sent && (!held_back_ || status_ == 0),
           .nobody = broke_off && !sent && !core_->answered(),
           .mendable = !broke_off && !elsewhere && may_be_mended(e),
           .elsewhere = elsewhere,
@@ -124,6 +124,7 @@ DATAFLUX_INLINE bool call::is_led_on(const http::exchange_report& report) {
     return true;
   }
   if (!held_back_ || (!accepted_ && status_ != 500)) return false;
+  if (accepted_) retry_.may_have_been_executed = true;
   leg_ = leg::whole;
   return true;
 }

@@ -116,7 +116,7 @@ DATAFLUX_INLINE void looking_call::conclude_look() {
   if (verdict == look_verdict::theirs || refused_pin()) return finish(replaced());
   if (verdict != look_verdict::again || !may_repeat_) return finish(*std::exchange(why_, {}));
   // Without a condition it might change what another makes from now on.
-  if (!pin(seen_)) return finish(std::move(seen_.missing));
+  if (!pin(seen_)) return finish(std::move(seen_.missing ? seen_.missing : why_));
   pinned_ = true;
   seen_ = {};
   go_on(*std::exchange(why_, {}));

@@ -11,7 +11,7 @@ from .._errors import Error, InvalidArgumentError, NotFoundError, of_status
 from .._listing import Listing, Rows
 from .._manifest import Manifest, scheme_of_saved
 from .._pairing import PairedRows
-from .._place import bucket_url, named, one_of, scheme_of_place, url_of, with_both_slashes
+from .._place import SERVICES, bucket_url, named, one_of, scheme_of_place, url_of, with_both_slashes
 from .._shard_lists import shards_of
 from .._shard_join import ShardJoin
 from .._shards import ShardIndex
@@ -26,7 +26,7 @@ def client_of(client: Client | None, url: Any, manifest: Any, names: Any, pairs:
     """That of a dataset: the given one; or a new one of the service that what it reads is of."""
     told = [scheme_of_place(url), scheme_of_place(names), scheme_of_place(pairs), scheme_of_saved(manifest),
             scheme_of_saved(shards)]
-    return given_client(client) or Client(service="s3" if next(filter(None, told), "") == "s3" else "gcs")
+    return given_client(client) or Client(service=SERVICES.get(next(filter(None, told), "gs"), "gcs"))
 
 
 def source_of(client: Client, url: Any, manifest: Any, names: Any, pairs: Any, shards: Any, unpaired: str,
