@@ -102,6 +102,20 @@ void declare_manifest(CLI::App& app, command_line& to) {
   refresh->callback([&with] { with.action = cli::manifest_action::refresh; });
 }
 
+/// What happens to damage, and how members become samples.
+void declare_reading(CLI::App& index, shards_options& with) {
+  index.add_flag("--read-concatenated", with.read_concatenated,
+                 "Read an archive behind the end of another one; else it is an error");
+  index.add_flag("--ignore-trailing", with.ignore_trailing,
+                 "Leave out other bytes behind the end; else they are an error");
+  index.add_flag("--end-at-damage", with.end_at_damage,
+                 "A damaged shard ends at the damage; else it is an error");
+  index.add_flag("--keep-first", with.keep_first,
+                 "Of two members with one field leave out the second; else it is an error");
+  index.add_flag("--keep-case", with.keep_case, "Fields as they are written; else lower case");
+  index.add_flag("--strip-dot-slash", with.strip_dot_slash, "\"./\" is no part of a key");
+}
+
 void declare_shards(CLI::App& app, command_line& to) {
   auto& with = to.shards;
   app.require_subcommand(1);
@@ -135,16 +149,7 @@ void declare_shards(CLI::App& app, command_line& to) {
   index->add_option("--skip-from", with.skip_from,
                     "Do not read the data of members of so many bytes (1 MiB). Samples of such a\n"
                     "shard have no checksums");
-  index->add_flag("--read-concatenated", with.read_concatenated,
-                  "Read an archive behind the end of another one; else it is an error");
-  index->add_flag("--ignore-trailing", with.ignore_trailing,
-                  "Leave out other bytes behind the end; else they are an error");
-  index->add_flag("--end-at-damage", with.end_at_damage,
-                  "A damaged shard ends at the damage; else it is an error");
-  index->add_flag("--keep-first", with.keep_first,
-                  "Of two members with one field leave out the second; else it is an error");
-  index->add_flag("--keep-case", with.keep_case, "Fields as they are written; else lower case");
-  index->add_flag("--strip-dot-slash", with.strip_dot_slash, "\"./\" is no part of a key");
+  declare_reading(*index, with);
   show->add_flag("-l", with.details, "Each sample: number, shard@offset, size, field:size ...");
   get->add_option("KEY", with.key, "Key of the sample");
   get->add_option("FIELD", with.field, "Without it, the fields and their sizes are shown");

@@ -117,13 +117,14 @@ result<void> create(const session& with, const manifest_options& options, outcom
   if (!description) return description.error();
   const auto listed = [&] {
     listing_progress bar;
-    request.observer = &bar;
-    return dataflux::fast_list(with.store, request);
+    auto shown = request;
+    shown.observer = &bar;
+    return dataflux::fast_list(with.store, shown);
   }();
   if (!listed) return listed.error();
   // As `ls` has it, a bucket may be empty, and what else was named is there or is not.
   const bool narrowed = !request.prefix.empty() || !request.match_glob.empty();
-  if (narrowed && listed->objects.size() == 0) {
+  if (narrowed && listed->objects.empty()) {
     const std::string& glob = request.match_glob;
     const std::string left = left_out(listed->summary.dropped);
     return error(errc::not_found,
