@@ -135,7 +135,7 @@ class S3(Case):
         self.ok("shards", "shuffle", "idx.dfx", "--output", "out.tar")
         self.cp("idx.dfx", f"gs://{BUCKET}/idx")
         for words in (("verify", f"gs://{BUCKET}/idx"), ("get", f"gs://{BUCKET}/idx", "a")):
-            self.fails(2, "shards", *words, saying="is of s3://, and lies in a bucket of the other")
+            self.fails(2, "shards", *words, saying="is of s3://, and this command is of gs://")
 
     def test_a_list_says_of_which_service_its_sources_are(self):
         self.write("a", b"1")

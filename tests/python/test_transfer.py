@@ -307,8 +307,8 @@ def test_failures_are_returned_where_that_is_asked_for(client, bucket, tmp_path)
 def test_as_many_failures_are_named_as_are_asked_for(client, bucket, emulator):
     for i in range(7):
         bucket.put(f"p/{i}")
-    for verb in ("objects.delete", "objects.deleteMany"):
-        emulator.faults({"verb": verb, "action": "refuse", "status": 403, "count": 0})
+    emulator.faults(*({"verb": verb, "action": "refuse", "status": 403, "count": 0}
+                      for verb in ("objects.delete", "objects.deleteMany")))
     gone = client.remove_prefix(bucket("p/"), on_error="return", max_failures=3)
     assert (gone.objects, gone.failed, len(gone.failures)) == (0, 7, 3)
     assert all(isinstance(each, dataflux.PermissionDeniedError) for each in gone.failures)

@@ -69,8 +69,9 @@ void with_ever_more(Act act) {
   if (!short_memory::works()) return;
   dataflux::detail::short_of_memory();  // made before it is needed
   bool enough = false;
-  for (std::int64_t k = 0; !enough; ++k) {
-    REQUIRE(k < 500);
+  std::int64_t k = -1;
+  while (!enough) {
+    REQUIRE(++k < 500);
     INFO(k);
     world w;
     w.clock.post([&] { act(w, k, enough); });
@@ -111,8 +112,9 @@ TEST_CASE("get_batch: whichever allocation fails when it has come, it ends once"
   if (!short_memory::works()) return;
   dataflux::detail::short_of_memory();
   bool enough = false;
-  for (std::int64_t k = 0; !enough; ++k) {
-    REQUIRE(k < 500);
+  std::int64_t k = -1;
+  while (!enough) {
+    REQUIRE(++k < 500);
     INFO(k);
     world w;
     w.clock.post([&] { w.start(true); });
