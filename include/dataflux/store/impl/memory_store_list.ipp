@@ -157,17 +157,22 @@ DATAFLUX_INLINE bool page_filler::fold(const object_row& row, const object_metad
   return false;
 }
 
-DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& r) const {
-  const auto in = find_bucket(r.bucket);
-  if (!in) return in.error();
+inline result<void> check_listed_here(const list_page_request& r, const store_traits& traits) {
   if ((r.versions && !r.delimiter.empty()) || !r.match_glob.empty()) {
     return error{errc::unimplemented,
                  "memory_store matches no globs, and lists versions without a delimiter only: "
                  "leave out match_glob, or one of versions and delimiter"};
   }
-  if (r.versions && !traits_.lists_versions) {
+  if (r.versions && !traits.lists_versions) {
     return error{errc::unimplemented, "versions: this store's listing does not know them"};
   }
+  return {};
+}
+
+DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& r) const {
+  const auto in = find_bucket(r.bucket);
+  if (!in) return in.error();
+  if (auto good = check_listed_here(r, traits_); !good) return std::move(good).error();
   const std::uint32_t wanted = r.max_results == 0 ? traits_.max_list_page : r.max_results;
   page_filler filler(r, std::min(wanted, traits_.max_list_page), traits_);
   if (auto ok = filler.begin(); !ok) return std::move(ok).error();
