@@ -22,7 +22,7 @@ DATAFLUX_INLINE void collecting_sink::release_if_larger(std::size_t bytes) noexc
 }
 
 /// Memory for as much is asked for at once; twice as much as has come where more is to come.
-inline constexpr std::size_t at_once = std::size_t{8} << 20U;
+inline constexpr std::size_t collected_at_once = std::size_t{8} << 20U;
 
 DATAFLUX_INLINE void collecting_sink::grow(std::size_t capacity) {
   buffer larger = pool_.acquire(capacity);
@@ -40,7 +40,7 @@ DATAFLUX_INLINE result<void> collecting_sink::expect(std::uint64_t length) {
   const auto wanted =
       used_ + static_cast<std::size_t>(std::min<std::uint64_t>(length, limit_ - used_));
   // What is announced is not memory yet: beyond this it grows by what has come.
-  if (wanted > memory_.capacity() && wanted <= used_ + at_once) grow(wanted);
+  if (wanted > memory_.capacity() && wanted <= used_ + collected_at_once) grow(wanted);
   return {};
 }
 
