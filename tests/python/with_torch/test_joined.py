@@ -119,7 +119,7 @@ def test_rows_without_a_partner_are_passed_over_at_once(sides, options, tmp_path
     from dataflux.torch._joined import Joined
 
     monkeypatch.setattr(_get_many, "_AGAIN", 5_000_000_000)  # what a stream waits for where it had nothing to ask for
-    joined = Joined.write(sides[0].join(sides[1], kind="left"), str(tmp_path / "join"), "gs")
+    joined = Joined.write(sides[0].join(sides[1], kind="left"), str(tmp_path / "join"))
     rows = [0, 1, 2, 25, 3, 4, 59]
     began = time.monotonic()
     found = list(joined.stream(options, iter([array("Q", [row]) for row in rows])).items())
@@ -130,7 +130,7 @@ def test_rows_without_a_partner_are_passed_over_at_once(sides, options, tmp_path
 def test_no_side_is_ahead_of_the_other_one(sides, options, tmp_path):
     from dataflux.torch._joined import Joined
 
-    joined = Joined.write(sides[0].join(sides[1], kind="left"), str(tmp_path / "join"), "gs")
+    joined = Joined.write(sides[0].join(sides[1], kind="left"), str(tmp_path / "join"))
     asked = count()
     stream = joined.stream(options, (array("Q", [row % 20]) for row in asked))  # none has a partner
     stream._fill()
