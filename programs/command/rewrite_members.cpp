@@ -81,16 +81,27 @@ result<std::string> written_by(const std::string& command) {
   return error(errc::aborted, "the command '" + command + "' failed");
 }
 
-/// "NAME SOURCE", split at the first white space.
-result<member_place> listed_member(std::string_view line, std::string_view scheme,
-                                   bool allow_pipe) {
+struct listed {
+  std::string_view name{};
+  std::string_view source{};
+};
+
+/// "NAME SOURCE", split at the first white space; both empty for any other line.
+listed split(std::string_view line) {
   const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
   const std::size_t begin = line.find_first_not_of(" \t", end);
-  if (end == 0 || begin == std::string_view::npos) {
+  if (end == 0 || begin == std::string_view::npos) return {};
+  return {line.substr(0, end), line.substr(begin)};
+}
+
+result<member_place> listed_member(std::string_view line, std::string_view scheme,
+                                   bool allow_pipe) {
+  const listed said = split(line);
+  if (said.name.empty()) {
     return error(errc::invalid_argument, "write NAME SOURCE, not '" + std::string(line) + "'");
   }
-  member_place made{.name = std::string(line.substr(0, end))};
-  std::string source(line.substr(begin));
+  member_place made{.name = std::string(said.name)};
+  std::string source(said.source);
   if (source.starts_with("text:")) {
     made.make = [text = source.substr(5)]() -> result<std::string> { return text; };
   } else if (source.starts_with("pipe:")) {
@@ -168,11 +179,8 @@ std::string first_source_of(const std::string& list) {
   if (list == "-") return {};
   std::ifstream file(list, std::ios::binary);
   for (std::string line; std::getline(file, line);) {
-    const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
-    const std::size_t begin = line.find_first_not_of(" \t", end);
-    if (begin == std::string::npos) continue;
-    std::string source = line.substr(begin);
-    if (!scheme_of(source).empty()) return source;
+    const std::string_view source = rewriting::split(line).source;
+    if (!scheme_of(source).empty()) return std::string(source);
   }
   return {};
 }

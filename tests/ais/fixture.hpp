@@ -2,11 +2,11 @@
 
 #include <dataflux/ais/client.hpp>
 #include <dataflux/auth/credentials.hpp>
-#include <dataflux/store/synthetic_objects.hpp>
 
 #include <emulator/emulator.hpp>
-#include <emulator/fault_json.hpp>
 #include <support/catch.hpp>
+#include <support/served_client.hpp>
+#include <support/synthetic_content.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -47,16 +47,11 @@ inline dataflux::ais::client_options options_of(const emulator::server& server,
   return o;
 }
 
-inline std::vector<std::byte> content(std::size_t size, std::uint64_t seed) {
-  std::vector<std::byte> out(size);
-  dataflux::synthetic_bytes(size, seed).copy(0, out);
-  return out;
-}
+using dataflux::test::content;
 
-class fixture {
+class fixture : public dataflux::test::served_client<dataflux::ais::client> {
  public:
-  explicit fixture(const std::string& token = {}) : server(ais_server(token)) {
-    server.create_bucket("bucket");
+  explicit fixture(const std::string& token = {}) : served_client(ais_server(token)) {
     client = dataflux::ais::client::create(options_of(server, token)).value();
   }
 
@@ -64,25 +59,6 @@ class fixture {
                                                   dataflux::bytes_view data) {
     return client->insert({.bucket = "bucket", .object = object, .data = data});
   }
-  dataflux::result<std::vector<std::byte>> get(dataflux::read_request r) {
-    r.bucket = "bucket";
-    std::vector<std::byte> memory(std::size_t{12} << 20U);
-    dataflux::span_sink sink(memory);
-    auto summary = client->read(r, sink);
-    if (!summary) return summary.error();
-    last = *summary;
-    memory.resize(sink.size());
-    return memory;
-  }
-  /// The one rule that is in force from now on.
-  void script(const std::string& rule) {
-    server.faults().clear();
-    server.faults().add(emulator::read_fault(emulator::parse_json(rule).value()));
-  }
-
-  emulator::server server;
-  std::shared_ptr<dataflux::ais::client> client{};
-  dataflux::read_summary last{};
 };
 
 }  // namespace ais_test

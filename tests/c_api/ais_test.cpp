@@ -36,34 +36,17 @@ struct ais_world {
     o.credentials = DATAFLUX_CREDENTIALS_TOKEN;
     return o;
   }
-  dataflux_status put(const char* name, std::string_view body, told& why) const {
-    const auto o = world::object(name);
-    return outcome(
-        [&](auto out, auto err) {
-          return dataflux_put(client.get(), &o, body.data(), body.size(), nullptr, nullptr, 0, out,
-                              err);
-        },
-        why);
-  }
 
   emulator::server server;
   client_ptr client{};
 };
-
-dataflux_status create(const dataflux_client_options& o, told& why) {
-  dataflux_client* made = nullptr;
-  const dataflux_status status = dataflux_client_create(&o, &made, why);
-  CHECK((made != nullptr) == (status == DATAFLUX_OK));
-  dataflux_client_free(made);
-  return status;
-}
 
 }  // namespace
 
 TEST_CASE("dataflux_client of AIStore: objects are written, read and removed", "[c_api]") {
   ais_world w;
   told why;
-  const auto status = w.put("o/1", "first", why);
+  const auto status = world::put(w.client, "o/1", "first", why);
   INFO(why.text());
   REQUIRE(status == DATAFLUX_OK);
   const queue_ptr queue = make_queue();
@@ -91,7 +74,7 @@ TEST_CASE("dataflux_client of AIStore: each option that is of another service is
   const auto refused = [&](auto change, std::string_view word) {
     auto o = w.options();
     change(o);
-    CHECK(create(o, why) == DATAFLUX_INVALID_ARGUMENT);
+    CHECK(world::created(o, why) == DATAFLUX_INVALID_ARGUMENT);
     INFO(why.text());
     CHECK(has(why.text(), word));
   };
@@ -112,7 +95,7 @@ TEST_CASE("dataflux_client of AIStore: each option that is of another service is
       "provider");
   auto good = w.options();
   good.provider = "gs";
-  CHECK(create(good, why) == DATAFLUX_OK);
+  CHECK(world::created(good, why) == DATAFLUX_OK);
 }
 
 }  // namespace c_api_ais_test

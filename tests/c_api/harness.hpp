@@ -138,6 +138,24 @@ struct world {
     REQUIRE(status == DATAFLUX_OK);
     return client_ptr(made);
   }
+  /// What becomes of a client with these options.
+  static dataflux_status created(const dataflux_client_options& o, told& why) {
+    dataflux_client* made = nullptr;
+    const dataflux_status status = dataflux_client_create(&o, &made, why);
+    CHECK((made != nullptr) == (status == DATAFLUX_OK));
+    dataflux_client_free(made);
+    return status;
+  }
+  static dataflux_status put(const client_ptr& by, const char* name, std::string_view body,
+                             told& why) {
+    const auto o = object(name);
+    return outcome(
+        [&](auto out, auto err) {
+          return dataflux_put(by.get(), &o, body.data(), body.size(), nullptr, nullptr, 0, out,
+                              err);
+        },
+        why);
+  }
   static dataflux_object_options object(const char* name) {
     dataflux_object_options o;
     dataflux_object_options_init(&o, sizeof o);

@@ -34,35 +34,18 @@ struct s3_world {
     o.secret_access_key = known.secret_key.c_str();
     return o;
   }
-  dataflux_status put(const char* name, std::string_view body, told& why) const {
-    const auto o = world::object(name);
-    return outcome(
-        [&](auto out, auto err) {
-          return dataflux_put(client.get(), &o, body.data(), body.size(), nullptr, nullptr, 0, out,
-                              err);
-        },
-        why);
-  }
 
   emulator::server server;
   client_ptr client{};
 };
-
-dataflux_status create(const dataflux_client_options& o, told& why) {
-  dataflux_client* made = nullptr;
-  const dataflux_status status = dataflux_client_create(&o, &made, why);
-  CHECK((made != nullptr) == (status == DATAFLUX_OK));
-  dataflux_client_free(made);
-  return status;
-}
 
 }  // namespace
 
 TEST_CASE("dataflux_client of S3: objects are written, read, listed and removed", "[c_api]") {
   s3_world w;
   told why;
-  REQUIRE(w.put("o/1", "first", why) == DATAFLUX_OK);
-  REQUIRE(w.put("o/2", "second", why) == DATAFLUX_OK);
+  REQUIRE(world::put(w.client, "o/1", "first", why) == DATAFLUX_OK);
+  REQUIRE(world::put(w.client, "o/2", "second", why) == DATAFLUX_OK);
   const queue_ptr queue = make_queue();
   const auto o = world::object("o/2");
   REQUIRE(dataflux_get(w.client.get(), &o, 0, UINT64_MAX, queue.get(), 1, nullptr, why) ==
@@ -182,7 +165,7 @@ TEST_CASE("dataflux_client of S3: options of the other service are refused by na
   const auto refused = [&](auto change, std::string_view name) {
     auto o = w.options();
     change(o);
-    CHECK(create(o, why) == DATAFLUX_INVALID_ARGUMENT);
+    CHECK(world::created(o, why) == DATAFLUX_INVALID_ARGUMENT);
     INFO(why.message());
     CHECK(has(why.message(), name));
   };
@@ -204,7 +187,7 @@ TEST_CASE("dataflux_client of S3: options of the other service are refused by na
     const world gcs;
     auto o = gcs.options();
     change(o);
-    CHECK(create(o, why) == DATAFLUX_INVALID_ARGUMENT);
+    CHECK(world::created(o, why) == DATAFLUX_INVALID_ARGUMENT);
     INFO(why.message());
     CHECK(has(why.message(), name));
   };
@@ -241,7 +224,7 @@ TEST_CASE("dataflux_client of S3: keys are copied, and told nowhere", "[c_api]")
   o.secret_access_key = secret.c_str();
   w.client = world::make_client(o);
   secret.assign(secret.size(), '-');
-  CHECK(w.put("o", "1", why) == DATAFLUX_OK);
+  CHECK(world::put(w.client, "o", "1", why) == DATAFLUX_OK);
 }
 
 TEST_CASE("dataflux_client of S3: without keys nothing is signed", "[c_api]") {
@@ -251,7 +234,7 @@ TEST_CASE("dataflux_client of S3: without keys nothing is signed", "[c_api]") {
   o.credentials = DATAFLUX_CREDENTIALS_ANONYMOUS;
   w.client = world::make_client(o);
   told why;
-  CHECK(w.put("o", "1", why) == DATAFLUX_PERMISSION_DENIED);
+  CHECK(world::put(w.client, "o", "1", why) == DATAFLUX_PERMISSION_DENIED);
 }
 
 }  // namespace c_api_s3_test

@@ -2,11 +2,11 @@
 
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/s3/client.hpp>
-#include <dataflux/store/synthetic_objects.hpp>
 
 #include <emulator/emulator.hpp>
-#include <emulator/fault_json.hpp>
 #include <support/catch.hpp>
+#include <support/served_client.hpp>
+#include <support/synthetic_content.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -41,16 +41,11 @@ inline dataflux::s3::client_options options_of(const emulator::server& server) {
   return o;
 }
 
-inline std::vector<std::byte> content(std::size_t size, std::uint64_t seed) {
-  std::vector<std::byte> out(size);
-  dataflux::synthetic_bytes(size, seed).copy(0, out);
-  return out;
-}
+using dataflux::test::content;
 
-class fixture {
+class fixture : public dataflux::test::served_client<dataflux::s3::client> {
  public:
-  explicit fixture(const emulator::s3::options& how = {}) : server(s3_server(how)) {
-    server.create_bucket("bucket");
+  explicit fixture(const emulator::s3::options& how = {}) : served_client(s3_server(how)) {
     client = dataflux::s3::client::create(options_of(server)).value();
   }
   /// Nothing is late: for what sends much at once, on a machine that is busy.
@@ -73,25 +68,6 @@ class fixture {
                                                   dataflux::preconditions c = {}) {
     return client->insert({.bucket = "bucket", .object = object, .data = data, .conditions = c});
   }
-  dataflux::result<std::vector<std::byte>> get(dataflux::read_request r) {
-    r.bucket = "bucket";
-    std::vector<std::byte> memory(std::size_t{12} << 20U);
-    dataflux::span_sink sink(memory);
-    auto summary = client->read(r, sink);
-    if (!summary) return summary.error();
-    last = *summary;
-    memory.resize(sink.size());
-    return memory;
-  }
-  /// The one rule that is in force from now on.
-  void script(const std::string& rule) {
-    server.faults().clear();
-    server.faults().add(emulator::read_fault(emulator::parse_json(rule).value()));
-  }
-
-  emulator::server server;
-  std::shared_ptr<dataflux::s3::client> client{};
-  dataflux::read_summary last{};
 };
 
 }  // namespace s3_test

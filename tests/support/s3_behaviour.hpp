@@ -3,9 +3,9 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/s3/client.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/store/synthetic_objects.hpp>
 
 #include <support/catch.hpp>
+#include <support/synthetic_content.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -26,11 +26,7 @@ using dataflux::preconditions;
 
 inline constexpr std::size_t mega = std::size_t{1} << 20U;
 
-inline std::vector<std::byte> content(std::size_t size, std::uint64_t seed) {
-  std::vector<std::byte> out(size);
-  dataflux::synthetic_bytes(size, seed).copy(0, out);
-  return out;
-}
+using dataflux::test::content;
 
 inline const std::vector<std::string> odd_names{
     "plain",      "a b+c%2F", "a//b",       "a/./b",     "x\x01y",    "\xC3\xA4/\xF0\x9F\x98\x80",

@@ -3,9 +3,9 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/timestamp.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/store/synthetic_objects.hpp>
 
 #include <support/catch.hpp>
+#include <support/synthetic_content.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -16,6 +16,8 @@
 
 /// What every object_store promises, whatever is behind it.
 namespace conformance {
+
+using dataflux::test::content;
 
 using dataflux::errc;
 
@@ -51,11 +53,6 @@ class checker {
   dataflux::result<T> finish(dataflux::operation<T> op) {
     run();
     return op.take();
-  }
-  static std::vector<std::byte> content(std::size_t size, std::uint64_t seed) {
-    std::vector<std::byte> out(size);
-    dataflux::synthetic_bytes(size, seed).copy(0, out);
-    return out;
   }
   std::string name(const std::string& rest) const { return "conformance/" + rest; }
 

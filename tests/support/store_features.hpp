@@ -16,11 +16,11 @@
 #include <dataflux/shard/sample_reads.hpp>
 #include <dataflux/shard/shard_writer.hpp>
 #include <dataflux/shard/verify_shards.hpp>
-#include <dataflux/store/synthetic_objects.hpp>
 #include <dataflux/transfer/leftovers.hpp>
 #include <dataflux/transfer/remove_objects.hpp>
 
 #include <support/catch.hpp>
+#include <support/synthetic_content.hpp>
 #include <support/temporary_folder.hpp>
 
 #include <algorithm>
@@ -46,11 +46,7 @@ namespace store_features {
 using dataflux::as_bytes;
 using dataflux::errc;
 
-inline std::vector<std::byte> content(std::size_t size, std::uint64_t seed) {
-  std::vector<std::byte> out(size);
-  dataflux::synthetic_bytes(size, seed).copy(0, out);
-  return out;
-}
+using dataflux::test::content;
 
 inline constexpr std::size_t part = std::size_t{5} << 20U;
 
