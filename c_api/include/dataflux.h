@@ -287,8 +287,8 @@ typedef struct dataflux_client_options {
   uint32_t requester_pays;  /* 1: this account pays at buckets whose requester pays */
   uint32_t upload_checksum; /* DATAFLUX_UPLOAD_CHECKSUM_* */
   /* Of AIStore, whose buckets are meant: "ais", or behind it "aws", "gcp", "azure", "oci", whose
-   * buckets are read and written, and not listed; NULL = "ais". `endpoint` is a gateway then; NULL = AIS_ENDPOINT. A token needs https, or a gateway on
-   * this machine. */
+   * buckets are read and written, and not listed; NULL = "ais". `endpoint` is a gateway then;
+   * NULL = AIS_ENDPOINT. A token needs https, or a gateway on this machine. */
   const char* provider;
 } dataflux_client_options;
 
