@@ -17,10 +17,11 @@ from .._sampler import Sampler
 from ._order import STRETCH
 from ._rest import Rest
 from ._samples import Maker, gone
+from ._share import memory_of
 from ._sizes import Sizes
 from ._source import Source
 
-_WHOLE = 8 << 20  # bytes of an object that is read at once
+_WHOLE = 8 << 20  # an object of so many bytes is read at once, and one that fits 8 times into the memory for reads
 _LOOK = 64        # objects that are looked at ahead of their turn
 _OPENED = 16      # of those, how many are opened, and have a block of theirs here
 
@@ -67,6 +68,7 @@ class Contents:
         self._rest = rest
         self._done = done
         self._maker = maker
+        self._whole = max(_WHOLE, memory_of(client) // 8) if read_ahead is None else _WHOLE
         self._how: Any = {} if read_ahead is None else {"read_ahead": read_ahead}
         for part in source.parts:
             part.open(client)
@@ -83,7 +85,7 @@ class Contents:
     def _is_whole(self, part, row):
         """It was listed with its size, and that is not much."""
         known = part.listed(row)
-        return bool(known.generation) and known.size <= _WHOLE
+        return bool(known.generation) and known.size <= self._whole
 
     def _whole_rows(self, number):
         """Those rows of a part that are read at once."""

@@ -477,8 +477,8 @@ def load_files(urls: Any, *, buffer_size: int | None = None, part_size: int | No
         urls: what list_files() gives, or a Listing; or an iterable of URLs of objects of one bucket, of which the
             newest generations are read. All ranks are given the same: do not give them what list_files() has
             shared already.
-        buffer_size: bytes of an object that are read ahead; None = 32 MiB. Objects of up to 8 MiB are read as a
-            whole, many at a time, as far as the client's memory_cap goes.
+        buffer_size: bytes of an object that are read ahead; None = 32 MiB. Objects of up to 8 MiB, and with None of up
+            to an eighth of the client's memory_cap, are read as a whole, many at a time, as far as that goes.
         part_size: most bytes of one request, as Client(slice=...).
         connections: to the service, as Client(max_connections_per_host=...). They are of each process.
         region: of the bucket, as Client(region=...): of S3.
