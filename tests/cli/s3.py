@@ -94,6 +94,27 @@ class S3(Case):
         self.fails(2, "cp", self.s3_url("x/a"), self.s3_url("x/"), saying="onto itself")
         self.fails(3, "cp", self.s3_url("none"), self.s3_url("b"), saying=self.s3_url("none"))
 
+    def test_no_secret_is_told(self):
+        """Whatever goes wrong, and though the service repeats them and the log says all."""
+        token = "SECRET-session/token+4711=="
+        secrets = [token, self.s3.variables["AWS_SECRET_ACCESS_KEY"]]
+        talkative = {**self.environment, "AWS_SESSION_TOKEN": token, "DATAFLUX_LOG": "debug"}
+        self.write("a", noise(1000))
+        self.addCleanup(self.s3.faults)
+        said = b""
+        for message in (f"not {token}", f"GET /o?X-Amz-Security-Token={token}&amp;X-Amz-Signature=0a1b2c"):
+            body = f"<Error><Code>InvalidToken</Code><Message>{message}</Message></Error>"
+            self.s3.faults({"action": "send", "status": 403, "body": body, "count": 0,
+                            "contentType": "application/xml"})
+            for words in (["ls", self.s3_url()], ["cp", "a", self.s3_url("a")], ["rm", self.s3_url("a")],
+                          ["cat", self.s3_url("a")], ["stat", self.s3_url("a")]):
+                ran = self.run_it(*words, env=talkative)
+                self.assertNotEqual(0, ran.returncode, words)
+                said += ran.stderr + ran.stdout
+        self.assertIn(b"InvalidToken", said)
+        for secret in (*secrets, "0a1b2c"):
+            self.assertNotIn(secret.encode(), said)
+
     def test_what_is_refused(self):
         self.fails(2, "rm", self.s3_url("a"), f"gs://{BUCKET}/a", saying="only `cp` is of two services")
         self.fails(2, "cp", "-r", "--delete-extra", self.s3_url("a"), f"gs://{BUCKET}/a", saying="--delete-extra")

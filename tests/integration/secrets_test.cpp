@@ -6,13 +6,12 @@
 #include <emulator/emulator.hpp>
 #include <support/authority_file.hpp>
 #include <support/catch.hpp>
+#include <support/listener.hpp>
 #include <support/sanitized.hpp>
 #include <support/verb_driver.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <initializer_list>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,39 +27,7 @@ using namespace std::chrono_literals;
 namespace auth = dataflux::detail::auth;
 namespace fault = emulator::fault;
 namespace gcs = dataflux::gcs;
-
-/// Keeps all that a client says.
-class listener final : public dataflux::observer {
- public:
-  void on_log(dataflux::log_level, std::string_view line) noexcept override { keep(line); }
-  void on_request(const dataflux::request_event& e) noexcept override {
-    for (const std::string_view text : {e.verb, e.bucket, e.object}) keep(text);
-  }
-  void on_retry(const dataflux::retry_event& e) noexcept override {
-    keep(e.verb);
-    hear(*e.cause);
-  }
-  void hear(const dataflux::error& e) {
-    ++errors_;
-    for (const std::string& text : {e.to_string(), e.message(), e.reason(), e.request_id()}) {
-      keep(text);
-    }
-  }
-  std::string text() const {
-    const std::scoped_lock lock(mutex_);
-    return text_;
-  }
-  int errors() const { return errors_; }
-
- private:
-  void keep(std::string_view what) {
-    const std::scoped_lock lock(mutex_);
-    text_.append(what).append("\n");
-  }
-  mutable std::mutex mutex_{};
-  std::string text_{};
-  std::atomic<int> errors_{0};
-};
+using dataflux::test::listener;
 
 const emulator::identity known{.client_secret = "SECRET-of-client/1", .refresh_token = "1//SECRET"};
 

@@ -1,6 +1,7 @@
 #include <dataflux/auth/detail/token_flow.hpp>
 
 #include <support/fault_cells.hpp>
+#include <support/listener.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -21,24 +22,6 @@ std::string secret_of(const dataflux::resumable_session& session) {
   const std::string url = session.url();
   return url.substr(url.find("upload_id=") + 10);
 }
-
-class listener final : public dataflux::observer {
- public:
-  void on_log(dataflux::log_level, std::string_view line) noexcept override { keep(line); }
-  void on_retry(const dataflux::retry_event& e) noexcept override { keep(e.cause->to_string()); }
-  std::string text() const {
-    const std::scoped_lock lock(mutex_);
-    return text_;
-  }
-
- private:
-  void keep(std::string_view what) {
-    const std::scoped_lock lock(mutex_);
-    text_.append(what).append("\n");
-  }
-  mutable std::mutex mutex_{};
-  std::string text_{};
-};
 
 /// Somebody whose tokens are to be had at once, each another one.
 class ready_credentials final : public dataflux::credentials {
@@ -69,7 +52,7 @@ class worker {
       : helper_(gcs::client::create(quick_options(server_, std::chrono::seconds(30))).value()) {}
 
   cell_outcome run(const fault_cell& cell) {
-    listener watcher;
+    dataflux::test::listener watcher;
     auto options = quick_options(server_, cell.timeout);
     options.retry.max_elapsed = cell.max_elapsed;
     options.observer = &watcher;

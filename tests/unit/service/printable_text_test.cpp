@@ -11,6 +11,10 @@ TEST_CASE("printable_text: what seems a token or a session's id is blanked out",
         "token=[removed] and {\"t\":\"[removed]\"}");
   CHECK(printable_text("PUT https://h/o?uploadType=resumable&upload_id=ADPycdu more") ==
         "PUT https://h/o?uploadType=resumable&upload_id=[removed] more");
+  CHECK(printable_text("GET /o?X-Amz-Security-Token=FwoG%2F&X-Amz-Signature=0a1b more") ==
+        "GET /o?X-Amz-Security-Token=[removed]&X-Amz-Signature=[removed] more");
+  CHECK(printable_text("AWS4-HMAC-SHA256 SignedHeaders=host, Signature=0a1b") ==
+        "AWS4-HMAC-SHA256 SignedHeaders=host, Signature=[removed]");
   CHECK(printable_text("Bearer token missing, eyJ short") == "Bearer token missing, eyJ short");
   CHECK(printable_text("PUT /o?upload_id=AB%2BSECRET more") == "PUT /o?upload_id=[removed] more");
 }

@@ -55,6 +55,12 @@ class call : public http::exchange {
 
   virtual const verb_info& info() const noexcept = 0;
   virtual call_identity identity() const noexcept = 0;
+  /// The same of the attempt's own request.
+  call_identity asked() const noexcept {
+    call_identity about = identity();
+    about.head = request.method == http::method::head;
+    return about;
+  }
   virtual bool repeatable() const noexcept = 0;
   virtual void build() = 0;
   /// A head that the verb takes for a success by its status alone.
@@ -116,6 +122,8 @@ class call : public http::exchange {
   /// Ends a side call of investigate(): the call's own limits hold for it, too.
   call_limits remaining_limits() const;
   void wait_until(time_point when, void (call::*then)());
+  /// Takes out of it what nobody may see.
+  void keep_secret(error& e) const;
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
 
  private:
@@ -155,7 +163,6 @@ class call : public http::exchange {
   void tell_met(error& late) const;
 
   std::array<std::string_view, 2> secrets() const noexcept;
-  void keep_secret(error& e) const;
 
   const std::size_t verb_;
   ref<client_core> core_;

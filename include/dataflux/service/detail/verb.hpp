@@ -115,6 +115,8 @@ struct call_identity {
   std::string_view source_bucket{};
   std::string_view source{};
   std::int64_t source_generation{0};  ///< 0 = the live one
+  /// The reply is to a HEAD: one of failure has no body that says why.
+  bool head{false};
 };
 
 /// The state of a verb that has none.

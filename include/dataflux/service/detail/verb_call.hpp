@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
@@ -124,6 +125,9 @@ class verb_call final : public looking_call {
     if constexpr (requires { Verb::checksum_by_look; }) {
       if (!(**outcome_).crc32c)
         return error(errc::data_loss, "the reply carries no checksum of the object");
+    }
+    if constexpr (std::is_same_v<value, std::vector<kept_object>>) {
+      for (kept_object& each : **outcome_) keep_secret(each.why);
     }
     if constexpr (!std::is_void_v<value>) note_past(object_in(**outcome_));
     return progress::done;

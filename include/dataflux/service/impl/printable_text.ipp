@@ -7,6 +7,7 @@
 #include <dataflux/service/detail/text.hpp>
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::service {
@@ -18,14 +19,16 @@ inline bool is_word_character(char c) noexcept {
 }
 
 /// How many bytes of a word may be shown: up to where a token begins by its form (OAuth access
-/// tokens, JWTs), none of one that "Bearer" announces, and of an upload session only that it is
-/// named, since its id is a bearer secret.
+/// tokens, JWTs), none of one that "Bearer" announces, and of an upload session, a signature and a
+/// session of AWS only that they are named, since each is a bearer secret.
 inline std::size_t shown_part(std::string_view word, std::string_view before) noexcept {
   if (http::equals_ignoring_case(before, "bearer") && word.size() >= 16) return 0;
   std::size_t shown = std::min(word.size(), word.find("ya29."));
   if (const std::size_t jwt = word.find("eyJ"); jwt < shown && word.size() - jwt >= 16) shown = jwt;
-  constexpr std::string_view session{"upload_id="};
-  if (const std::size_t at = word.find(session); at < shown) shown = at + session.size();
+  for (const std::string_view name :
+       std::initializer_list<std::string_view>{"upload_id=", "Signature=", "Security-Token="}) {
+    if (const std::size_t at = word.find(name); at < shown) shown = at + name.size();
+  }
   return shown;
 }
 
