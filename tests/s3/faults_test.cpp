@@ -26,6 +26,10 @@ TEST_CASE("s3 faults: a storm of SlowDown is waited out", "[s3]") {
   f.script(R"({"action": "refuse", "verb": "objects.media", "status": 503, "count": 3})");
   CHECK(f.get({.object = "o"}).value() == data);
   CHECK(f.client->totals().paced == 3);
+  // A reply to HEAD has no body that names it.
+  f.script(R"({"action": "refuse", "verb": "objects.get", "status": 503, "count": 2})");
+  CHECK(f.client->stat({.bucket = "bucket", .object = "o"}));
+  CHECK(f.client->totals().paced == 5);
   f.script(R"({"action": "refuse", "verb": "objects.insert", "status": 500, "count": 2})");
   CHECK(f.put("new", data, {.if_generation_match = 0}));
 }

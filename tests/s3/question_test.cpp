@@ -238,6 +238,18 @@ TEST_CASE("s3 question: a damaged object is removed under a condition that is ke
   }
 }
 
+TEST_CASE("s3 question: it ends where what it writes is stored damaged itself", "[s3]") {
+  fixture f;
+  f.server.faults().add(
+      {.verb = "objects.insert", .count = 0, .action = emulator::fault::wrong_hash{}});
+  const auto damaged = f.create("o");
+  REQUIRE_FALSE(damaged);
+  INFO(damaged.error().to_string());
+  CHECK(damaged.error().code() == errc::data_loss);
+  CHECK(damaged.error().message().find("the damaged object was removed") != std::string::npos);
+  CHECK(f.is_clean());
+}
+
 TEST_CASE("s3 question: errors of calls that are none of S3's say which object it is", "[s3]") {
   fixture f;
   const auto check = [](const dataflux::error& why, std::string_view verb) {

@@ -140,6 +140,12 @@ TEST_CASE("s3 error_reply: every cell of the retry table", "[s3]") {
   for (const int status : {408, 500, 502, 503, 504}) {
     CHECK(cell(status, "") == reply_class::transient);
   }
+  auto head = get_object;
+  head.head = true;
+  CHECK(classify(head, 503, "") == reply_class::throttled);
+  CHECK(classify(head, 502, "") == reply_class::transient);
+  CHECK(told(head, {503, ""}).code() == errc::resource_exhausted);
+  CHECK(told(get_object, {503, ""}).code() == errc::unavailable);
   CHECK(cell(500, "InternalError") == reply_class::transient);
   CHECK(cell(200, "InternalError") == reply_class::transient);
   CHECK(cell(200, "SlowDown") == reply_class::throttled);

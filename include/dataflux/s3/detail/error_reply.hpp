@@ -13,8 +13,10 @@
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
 /// What a status and the service's code mean for a repetition (s3-protocol.md 3.11): the table of
-/// the service's codes, then http::classify(). A conflict with another conditional write wrote
-/// nothing, so PutObject is sent again; CompleteMultipartUpload is not, since its parts are gone.
+/// the service's codes, then http::classify(). A 503 that can have no code, since it answers HEAD,
+/// is SlowDown; any other one without a code may be of something before the service. A conflict
+/// with another conditional write wrote nothing, so PutObject is sent again;
+/// CompleteMultipartUpload is not, since its parts are gone.
 http::reply_class classify(const call_identity& call, int status, std::string_view reason) noexcept;
 
 /// The error of a reply that is no success, in words that say what to do.

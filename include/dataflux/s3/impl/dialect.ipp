@@ -5,6 +5,7 @@
 #include <dataflux/s3/detail/error_reply.hpp>
 #include <dataflux/s3/detail/head_facts.hpp>
 #include <dataflux/s3/detail/object_verbs.hpp>
+#include <dataflux/store/detail/reserved_prefixes.hpp>
 
 #include <array>
 #include <iterator>
@@ -67,10 +68,15 @@ DATAFLUX_INLINE void dialect::look(ref<service::client_core> core, const stat_re
   verb_call<look_verb>::start(std::move(core), at, std::move(done), &executor);
 }
 
+/// The question's own object, whose removal must not wait for the answer.
+inline bool is_of_question(std::string_view object) noexcept {
+  return object.substr(object.rfind('/') + 1).starts_with(condition_scratch_name);
+}
+
 DATAFLUX_INLINE void dialect::remove(ref<service::client_core> core, const remove_request& what,
                                      object_store::completion<void> done,
                                      scheduler& executor) const {
-  if (!how_.asks_for_conditions) {
+  if (!how_.asks_for_conditions || is_of_question(what.object)) {
     return verb_call<remove_verb>::start(std::move(core), what, std::move(done), &executor);
   }
   const call_clock clock(executor, what.limits);

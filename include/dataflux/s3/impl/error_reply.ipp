@@ -22,6 +22,8 @@ DATAFLUX_INLINE http::reply_class classify(const call_identity& call, int status
   const reply_code* const known = find_reply_code(reason);
   if (known != nullptr && known->repeat) return *known->repeat;
   if (status == status_of_r2) return http::reply_class::throttled;
+  // What S3 says by it is SlowDown or ServiceUnavailable: here nothing else can.
+  if (status == 503 && call.head) return http::reply_class::throttled;
   return http::classify(status, reason);
 }
 
@@ -77,6 +79,9 @@ inline std::string advice(const call_identity& call, const reply_facts& facts,
   }
   if (const reply_code* const known = find_reply_code(words.reason); known != nullptr) {
     return std::string{known->advice};
+  }
+  if (classify(call, facts.status, words.reason) == http::reply_class::throttled) {
+    return std::string{find_reply_code("SlowDown")->advice};
   }
   switch (facts.status) {
     case 301:

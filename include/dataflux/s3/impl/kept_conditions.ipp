@@ -1,7 +1,6 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/exec/detail/call_clock.hpp>
 #include <dataflux/s3/detail/condition_waiter.hpp>
 #include <dataflux/s3/detail/dialect.hpp>
 #include <dataflux/s3/detail/kept_conditions.hpp>
@@ -15,8 +14,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
-/// Of all requests together, and of each one that cleans up behind them.
-inline constexpr duration probe_timeout = std::chrono::seconds(60);
+/// Of each request that cleans up behind the others.
 inline constexpr duration probe_cleaning_timeout = std::chrono::seconds(10);
 inline constexpr std::string_view probe_bytes{"Do conditions hold here? dataflux asks once."};
 
@@ -38,8 +36,10 @@ inline bool is_gone(const error& why) noexcept {
 /// Of removals alone it begins with one of what is not there. That tells nothing where the server
 /// looks for the object first; then it is created and removed alone.
 ///
-/// All completions come on one executor, and have one time limit. A write that fails for another
-/// reason ends it; after any other one the answer lacks that condition.
+/// All completions come on one executor. A request has the limits of the client's retry policy, as
+/// those of the calls that wait: where the service is throttling, it goes on as long as they would.
+/// A write that fails for another reason ends it; after any other one the answer lacks that
+/// condition.
 class condition_probe final : public std::enable_shared_from_this<condition_probe> {
  public:
   condition_probe(ref<service::client_core> core, condition_book::question which,
@@ -47,8 +47,7 @@ class condition_probe final : public std::enable_shared_from_this<condition_prob
       : core_(std::move(core)),
         on_(core_->transport().next_executor()),
         which_(std::move(which)),
-        object_(std::move(object)),
-        clock_(on_, {.timeout = probe_timeout}) {}
+        object_(std::move(object)) {}
   condition_probe(const condition_probe&) = delete;
   condition_probe& operator=(const condition_probe&) = delete;
   /// Lost on the way: those who wait for it go with their calls.
@@ -76,7 +75,7 @@ class condition_probe final : public std::enable_shared_from_this<condition_prob
   }
   template <class Verb, class Step>
   void send(typename Verb::request request, Step step) {
-    send<Verb>(std::move(request), clock_.limits({}), step);
+    send<Verb>(std::move(request), call_limits{}, step);
   }
   template <class Verb, class Step>
   void clean(typename Verb::request request, Step step) {
@@ -256,7 +255,6 @@ class condition_probe final : public std::enable_shared_from_this<condition_prob
   scheduler& on_;
   const condition_book::question which_;
   const std::string object_;
-  const call_clock clock_;
   multipart_upload upload_{};
   bool none_gone_{false};  ///< an object that is not there was removed
   kept_conditions found_{};

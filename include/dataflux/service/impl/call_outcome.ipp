@@ -85,10 +85,10 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
                               words_of_break(how, report, *request.origin))
                             .with_retryable(http::may_be_retried(report.failure))
                             .with_http_status(status_)
-                      : how.parse_error(identity(), facts_, body_.bytes(), secrets());
+                      : how.parse_error(asked(), facts_, body_.bytes(), secrets());
   keep_secret(e);
   const auto meaning =
-      broke_off ? http::reply_class::transient : how.classify(identity(), status_, e.reason());
+      broke_off ? http::reply_class::transient : how.classify(asked(), status_, e.reason());
   const bool rejected = meaning == http::reply_class::throttled;
   // Any other 503 is trouble of one machine and says nothing about how much may be asked.
   if (rejected) ++refusals_;
