@@ -130,6 +130,25 @@ TEST_CASE("last_writer: what a reply tells of is past, and what was made before 
   CHECK(before(changed));
 }
 
+TEST_CASE("last_writer: a stamp of a whole second is of any time within it", "[service]") {
+  first_moment first;
+  // The request was sent at 10.500 of the service's clock.
+  first.narrow(at(11s), 590ms, 600ms);
+  CHECK(first.age_of(at(9s)) == object_age::older);
+  CHECK(first.age_of(at(10s)) == object_age::unknown);
+  CHECK(first.age_of(at(12s)) == object_age::newer);
+  CHECK(first.age_of(timestamp::max()) == object_age::newer);
+  CHECK(first.age_of(timestamp::min()) == object_age::older);
+  dataflux::object_metadata seen;
+  seen.generation = 7;
+  seen.created = at(10'300ms);
+  known_past past;
+  past.note(seen, [] { return std::optional{at(10s)}; });
+  seen.generation = 8;
+  CHECK_FALSE(is_past(past.now(), at(10s), seen));
+  CHECK(is_past(past.now(), at(9s), seen));
+}
+
 TEST_CASE("last_writer: the looks together see a whole second pass", "[service]") {
   CHECK((dataflux::detail::service::most_looks - 1) * dataflux::detail::service::between_looks >
         1s);

@@ -60,7 +60,8 @@ struct copy_verb {
   }
   /// Errors: too_large_for_one(); as check_found() of the source.
   static result<std::optional<value>> parse(const request& r, state& s, const whole_reply& reply);
-  /// The source's bytes, where the service tells a CRC32C of both.
+  /// The source's bytes: by CRC32C, or, where the service does not tell it of both, by ETag. That
+  /// of an upload in parts or with a key is another one, and then nothing tells.
   static bool is_ours(const request& r, const state& s, const object_metadata& found);
   static bool pin(request& r, const object_metadata* object, const object_metadata*) {
     r.conditions.if_generation_match = object != nullptr ? object->generation : 0;

@@ -78,8 +78,9 @@ DATAFLUX_INLINE result<std::optional<object_metadata>> copy_verb::parse(const re
 
 DATAFLUX_INLINE bool copy_verb::is_ours(const request&, const state& s,
                                         const object_metadata& found) {
-  return s.source && s.source->crc32c && found.crc32c && found.size == s.source->size &&
-         *found.crc32c == *s.source->crc32c;
+  if (!s.source || found.size != s.source->size) return false;
+  if (s.source->crc32c && found.crc32c) return *found.crc32c == *s.source->crc32c;
+  return found.generation != 0 && found.generation == s.source->generation;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::s3

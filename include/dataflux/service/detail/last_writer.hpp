@@ -63,6 +63,15 @@ constexpr look_verdict verdict_of_move(const last_writer_rule& rule,
   return verdict_of(rule, target);
 }
 
+/// Whether what has that stamp is from before `moment`. A stamp of a whole second may be a date of
+/// HTTP, as S3's all are: it is of any time within that second.
+constexpr bool is_before(timestamp stamp, timestamp moment) noexcept {
+  using std::chrono::seconds;
+  if (stamp.time_since_epoch() % seconds(1) != timestamp::duration{}) return stamp < moment;
+  return std::chrono::floor<seconds>(stamp.time_since_epoch()) <
+         std::chrono::floor<seconds>(moment.time_since_epoch());
+}
+
 /// When the first request of a call reached the service, by the service's clock, which says no more
 /// than the second of each reply: within bounds that each look narrows.
 class first_moment {
@@ -81,7 +90,7 @@ class first_moment {
   /// Of an object whose stamp that is.
   object_age age_of(std::optional<timestamp> stamp) const noexcept {
     if (!stamp || !told()) return object_age::unknown;
-    if (*stamp < earliest_) return object_age::older;
+    if (is_before(*stamp, earliest_)) return object_age::older;
     return *stamp >= latest_ ? object_age::newer : object_age::unknown;
   }
 
@@ -107,7 +116,7 @@ inline std::uint64_t last_change_of(const object_metadata& seen) noexcept {
 /// time, or from before it.
 inline bool is_past(std::uint64_t past, timestamp stamp, const object_metadata& found) noexcept {
   const auto since = std::chrono::milliseconds(static_cast<std::int64_t>(past >> 20U));
-  return stamp.time_since_epoch() < since || (past != 0 && last_change_of(found) == past);
+  return is_before(stamp, timestamp{since}) || (past != 0 && last_change_of(found) == past);
 }
 
 /// What is past by the service's clock: the last change of all the objects that a client was told
