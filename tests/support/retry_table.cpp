@@ -103,7 +103,8 @@ constexpr std::string_view beginning =
 # What is tried again
 
 Every verb of `gcs::client` follows one table, `gcs::repeat_rules`. A test runs each cell below
-against the emulator and compares attempts, outcome, and what is stored afterwards.
+against the emulator and compares attempts, outcome, and what is stored afterwards. The verbs of S3
+have a page of their own: [retries-s3.md](retries-s3.md).
 
 The columns:
 
