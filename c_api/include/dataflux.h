@@ -388,6 +388,7 @@ typedef struct dataflux_object_options {
   const dataflux_conditions* conditions; /* NULL = none */
   uint32_t fields;                       /* of dataflux_stat(): DATAFLUX_FIELD_*; 0 = all */
   uint32_t reserved;
+  const char* member; /* of dataflux_get(): a file of an archive of AIStore; NULL = the object */
 } dataflux_object_options;
 
 /* Members of dataflux_stat()'s result. Others are not sent, and are not in the JSON. */
@@ -449,7 +450,12 @@ DATAFLUX_API dataflux_status dataflux_get_one(dataflux_client* client,
  * 1 MiB is one request; the first MiB of a longer one is requested twice. Failures:
  * DATAFLUX_OUT_OF_RANGE if the range begins at or behind the object's end;
  * DATAFLUX_RESOURCE_EXHAUSTED for more than the memory cap: use dataflux_get_one() with your own
- * memory; DATAFLUX_UNIMPLEMENTED for conditions: name the generation. */
+ * memory; DATAFLUX_UNIMPLEMENTED for conditions: name the generation.
+ *
+ * With options->member the service takes that file out of a tar, tgz or zip archive, which AIStore
+ * does. Nothing is compared then, and the record's generation is 0. Failures besides:
+ * DATAFLUX_UNIMPLEMENTED by other services, before any request; DATAFLUX_INVALID_ARGUMENT for a
+ * range or a generation. */
 DATAFLUX_API dataflux_status dataflux_get(dataflux_client* client,
                                           const dataflux_object_options* options, uint64_t offset,
                                           uint64_t length, dataflux_queue* queue, uint64_t tag,
@@ -726,7 +732,9 @@ typedef struct dataflux_get_columns {
   const uint64_t* offsets;
   const uint64_t* lengths; /* UINT64_MAX = to the end */
   void* const* into;       /* memory of the caller, `lengths` bytes each; NULL = the library's */
-  const uint64_t* object_sizes; /* UINT64_MAX = not known */
+  const uint64_t* object_sizes;   /* UINT64_MAX = not known */
+  const char* members;            /* as dataflux_object_options.member; empty = the object */
+  const uint64_t* member_offsets; /* count + 1 of them; needed with `members` */
 } dataflux_get_columns;
 
 DATAFLUX_API void dataflux_get_columns_init(dataflux_get_columns* columns, size_t size);

@@ -135,15 +135,26 @@ dataflux::object_columns rows_of(const dataflux_listing* listing) {
                             : listing->rows->slice(0, listing->rows->size());
 }
 
+/// The text at `i` of a column. Errors: invalid_argument.
+result<std::string_view> text_at(const char* texts, const std::uint64_t* offsets, std::size_t i,
+                                 std::string_view name) {
+  const std::uint64_t begin = offsets[i];
+  const std::uint64_t end = offsets[i + 1];
+  if (end >= begin) return std::string_view(texts + begin, static_cast<std::size_t>(end - begin));
+  return error(errc::invalid_argument, std::string(name) + " descend at " + std::to_string(i));
+}
+
 /// One request of the columns. Errors: invalid_argument, naming the row.
 result<dataflux::get_request> request_at(const dataflux_get_columns& c, std::size_t i) {
   dataflux::get_request r;
-  const std::uint64_t begin = c.name_offsets[i];
-  const std::uint64_t end = c.name_offsets[i + 1];
-  if (end < begin) {
-    return error(errc::invalid_argument, "name_offsets descend at " + std::to_string(i));
+  const auto name = text_at(c.names, c.name_offsets, i, "name_offsets");
+  if (!name) return name.error();
+  r.object = *name;
+  if (c.members != nullptr) {
+    const auto member = text_at(c.members, c.member_offsets, i, "member_offsets");
+    if (!member) return member.error();
+    r.member = *member;
   }
-  r.object.assign(c.names + begin, static_cast<std::size_t>(end - begin));
   if (c.generations != nullptr) r.generation = c.generations[i];
   const std::uint64_t offset = c.offsets == nullptr ? 0 : c.offsets[i];
   const std::uint64_t length = c.lengths == nullptr ? UINT64_MAX : c.lengths[i];
@@ -230,6 +241,7 @@ dataflux_status dataflux_getter_push(dataflux_getter* getter, const dataflux_get
     const auto c = dataflux_c::options_of(requests);
     if (!c) return c.error();
     if (count > 0 && (c->names == nullptr || c->name_offsets == nullptr)) return missing("names");
+    if (c->members != nullptr && c->member_offsets == nullptr) return missing("member_offsets");
     std::vector<dataflux::get_request> all;
     all.reserve(count);
     for (size_t i = 0; i < count; ++i) {

@@ -70,6 +70,11 @@ result<Request> request_of(const dataflux_object_options* given) {
   } else if (o->fields != 0) {
     return error(errc::invalid_argument, "`fields` are for dataflux_stat()");
   }
+  if constexpr (requires { r.member; }) {
+    r.member = text_of(o->member);
+  } else if (o->member != nullptr) {
+    return error(errc::invalid_argument, "`member` is for dataflux_get()");
+  }
   if constexpr (requires { r.last_writer_wins; }) r.last_writer_wins = true;
   return r;
 }

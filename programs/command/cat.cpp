@@ -7,7 +7,37 @@
 
 namespace cli {
 
+namespace {
+
+exit_status cat_members(const session& with, const cat_options& options) {
+  outcome report(nullptr);
+  if (options.checked || !options.range.empty()) {
+    report.failed(dataflux::error(dataflux::errc::invalid_argument,
+                                  "--member is read as a whole, and compared with nothing: leave "
+                                  "out --range and --checked"));
+    return report.status();
+  }
+  for (const auto& url : options.urls) {
+    if (with.stop.stop_requested()) break;
+    const auto where = parse_object_location(url);
+    if (!where) {
+      report.failed(where.error());
+      continue;
+    }
+    member_out(with.transfers,
+               {.bucket = where->bucket,
+                .object = where->name,
+                .member = options.member,
+                .limits = {.stop = with.stop}},
+               STDOUT_FILENO, report);
+  }
+  return report.status();
+}
+
+}  // namespace
+
 exit_status run_cat(const session& with, const cat_options& options) {
+  if (!options.member.empty()) return cat_members(with, options);
   outcome report(nullptr);
   const auto range = parse_range(options.range);
   if (!range) {

@@ -33,6 +33,8 @@ void declare_cat(CLI::App& app, command_line& to) {
   app.add_flag("--checked", to.cat.checked,
                "Write an object only when all of it has been compared (large ones by way of\n"
                "$TMPDIR); without it a wrong one ends early, with status 7");
+  app.add_option("--member", to.cat.member,
+                 "Of ais://: this file of a tar, tgz or zip archive; nothing compares it");
 }
 
 void declare_cp(CLI::App& app, command_line& to) {

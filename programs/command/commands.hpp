@@ -55,6 +55,8 @@ struct cat_options {
   std::string range{};
   /// Nothing is written before all of an object has been compared.
   bool checked{false};
+  /// A file of an archive, which the service takes out; empty = the object.
+  std::string member{};
 };
 exit_status run_cat(const session& with, const cat_options& options);
 

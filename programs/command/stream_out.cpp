@@ -128,6 +128,14 @@ void stream_out(const dataflux::transfer_context& transfers,
                         [&to](bytes_view bytes) { return to.write(bytes); }));
 }
 
+void member_out(const dataflux::transfer_context& transfers, dataflux::get_one_request what,
+                int descriptor, outcome& report) {
+  const auto got = dataflux::get_one(transfers, std::move(what));
+  if (!got) return report.failed(got.error());
+  output to{descriptor, report, false};
+  to.end(to.write(got->bytes));
+}
+
 void checked_out(const dataflux::transfer_context& transfers,
                  const dataflux::object_metadata& object, int descriptor, outcome& report,
                  const std::stop_token& stop) {

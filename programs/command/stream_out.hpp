@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/download/get_one.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
@@ -33,5 +34,10 @@ void stream_out(const dataflux::transfer_context& transfers,
 void checked_out(const dataflux::transfer_context& transfers,
                  const dataflux::object_metadata& object, int descriptor, outcome& report,
                  const std::stop_token& stop);
+
+/// The same of a member of an archive, by a read into memory: nothing is written of one that
+/// cannot be read.
+void member_out(const dataflux::transfer_context& transfers, dataflux::get_one_request what,
+                int descriptor, outcome& report);
 
 }  // namespace cli

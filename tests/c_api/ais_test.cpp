@@ -1,4 +1,5 @@
 #include <c_api/saving.hpp>
+#include <support/tar_bytes.hpp>
 
 #include <string>
 #include <string_view>
@@ -65,6 +66,30 @@ TEST_CASE("dataflux_client of AIStore: objects are written, read and removed", "
                 why) == DATAFLUX_NOT_FOUND);
   CHECK(has(why.text(), " of ais://bkt/o/1"));
   CHECK(std::string_view(dataflux_error_scheme(why.get())) == "ais");
+}
+
+TEST_CASE("dataflux_client of AIStore: a member of an archive is read", "[c_api]") {
+  ais_world w;
+  told why;
+  const std::string archive = dataflux::test::tar_of({{"d/a", "first"}, {"b", "second"}});
+  REQUIRE(world::put(w.client, "x.tar", archive, why) == DATAFLUX_OK);
+  const queue_ptr queue = make_queue();
+  auto o = world::object("x.tar");
+  const auto read = [&](const char* member, uint64_t offset) {
+    o.member = member;
+    REQUIRE(dataflux_get(w.client.get(), &o, offset, UINT64_MAX, queue.get(), 1, nullptr, why) ==
+            DATAFLUX_OK);
+    return next(queue);
+  };
+  const auto got = read("d/a", 0);
+  CHECK(bytes_of(got[0]) == "first");
+  CHECK((got[0].flags & DATAFLUX_RECORD_VERIFIED) == 0);
+  release(got);
+  CHECK(read("none", 0)[0].status == DATAFLUX_NOT_FOUND);
+  CHECK(read("d/a", 1)[0].status == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_stat(w.client.get(), &o, queue.get(), 1, nullptr, why) ==
+        DATAFLUX_INVALID_ARGUMENT);
+  CHECK(has(why.text(), "`member`"));
 }
 
 TEST_CASE("dataflux_client of AIStore: each option that is of another service is refused",

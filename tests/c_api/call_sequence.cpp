@@ -34,6 +34,7 @@ dataflux_object_options call_player::object(bool changes) {
   o.object = names[dice_.below(changes ? 4 : std::size(names))];
   if (dice_.chance(16)) o.generation = static_cast<std::int64_t>(dice_.number());
   if (dice_.chance(8)) o.timeout_ns = static_cast<std::int64_t>(dice_.below(200)) * 1'000'000;
+  if (dice_.chance(16)) o.member = dice_.chance(4) ? "" : "member";
   return o;
 }
 
@@ -124,6 +125,10 @@ void call_player::feed() {
       dataflux_get_columns_init(&c, sizeof c);
       c.names = "o/000001o/000002";
       c.name_offsets = dice_.chance(8) ? nullptr : ends;
+      if (dice_.chance(8)) {
+        c.members = "a/1.jpg a/2.jpg ";
+        c.member_offsets = dice_.chance(8) ? nullptr : ends;
+      }
       said(dataflux_getter_push(getter, odd_.of(c, dice_), 2, &taken, err()));
       require(taken <= 2);
       break;

@@ -4,8 +4,10 @@
     ais.py --dataflux PROGRAM --emulator PROGRAM [TEST...]
 """
 
+import io
 import subprocess
 import sys
+import tarfile
 import urllib.request
 
 sys.dont_write_bytecode = True
@@ -61,6 +63,20 @@ class Ais(Case):
         self.assertEqual(f"{self.url('other/')}\n".encode(), self.ok("ls", self.url()))
         self.ok("rm", self.url("other/x"))
         self.fails(3, "cat", self.url("other/x"), saying=f"of {self.url('other/x')}: ")
+
+    def test_members_of_archives_are_read(self):
+        memory = io.BytesIO()
+        with tarfile.open(fileobj=memory, mode="w") as archive:
+            for name, body in (("dir/a.jpg", b"first"), ("b", noise(3_000_000))):
+                member = tarfile.TarInfo(name)
+                member.size = len(body)
+                archive.addfile(member, io.BytesIO(body))
+        self.store("x.tar", memory.getvalue())
+        self.assertEqual(b"first", self.ok("cat", self.url("x.tar"), "--member", "dir/a.jpg"))
+        self.assertEqual(noise(3_000_000), self.ok("cat", self.url("x.tar"), "--member", "b"))
+        self.fails(3, "cat", self.url("x.tar"), "--member", "c", saying="member c: ")
+        self.fails(2, "cat", self.url("x.tar"), "--member", "b", "--range", "0-1", saying="--range")
+        self.fails(2, "cat", self.url("x.tar"), "--member", "b", "--checked", saying="--checked")
 
     def test_uploads_go_elsewhere(self):
         self.write("a", b"one")

@@ -24,6 +24,7 @@ SHARED = str(Path(__file__).resolve().parent.parent / "cli")
 sys.path.append(SHARED)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), SHARED)))
 
+from ais import AisBucket, AisService  # noqa: E402
 from s3 import S3Bucket, S3Service  # noqa: E402
 from service import options_of, token_of  # noqa: E402
 
@@ -171,15 +172,23 @@ def _service_of_s3():
         yield service
 
 
+@pytest.fixture(scope="session")
+def _service_of_ais():
+    with AisService(log=200) as service:
+        yield service
+
+
 @pytest.fixture
 def which():
-    """The service: "gs". A test with the mark `both_services` runs with "s3", too."""
+    """The service: "gs". A test with the mark `both_services` runs with "s3", too, and one with `and_ais` with "ais"."""
     return "gs"
 
 
 def pytest_generate_tests(metafunc):
-    if metafunc.definition.get_closest_marker("both_services") is not None:
-        metafunc.parametrize("which", ["gs", "s3"])
+    others = [scheme for mark, scheme in (("both_services", "s3"), ("and_ais", "ais"))
+              if metafunc.definition.get_closest_marker(mark) is not None]
+    if others:
+        metafunc.parametrize("which", ["gs", *others])
 
 
 @pytest.fixture
@@ -187,8 +196,8 @@ def emulator(request, which):
     """Clients give it tokens. Where a test is about clients that have none, as those that the
     environment makes, its mark says so: pytest.mark.without_tokens."""
     open_to_all = request.node.get_closest_marker("without_tokens") is not None
-    service = request.getfixturevalue("_service_of_s3" if which == "s3" else
-                                      "_service_without_tokens" if open_to_all else "_service")
+    service = request.getfixturevalue({"s3": "_service_of_s3", "ais": "_service_of_ais"}.get(which) or (
+        "_service_without_tokens" if open_to_all else "_service"))
     yield service
     service.faults()
 
@@ -196,13 +205,15 @@ def emulator(request, which):
 def pytest_configure(config):
     config.addinivalue_line("markers", "without_tokens: its emulator asks for no token")
     config.addinivalue_line("markers", "both_services: it runs on Google Cloud Storage and on S3")
+    config.addinivalue_line("markers", "and_ais: it runs on AIStore, too")
 
 
 @pytest.fixture
 def bucket(emulator):
     name = f"bucket-{os.getpid()}-{next(_numbers)}"
     emulator.add_bucket(name)
-    return (S3Bucket if isinstance(emulator, S3Service) else Bucket)(emulator, name)
+    kind = {S3Service: S3Bucket, AisService: AisBucket}.get(type(emulator), Bucket)
+    return kind(emulator, name)
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
 """Clients of AIStore: reads, listings, whole objects written, what it lacks, and URLs of three services."""
 
+import io
 import pickle
+import tarfile
 
 import pytest
 
@@ -49,6 +51,76 @@ def test_objects_are_written_read_listed_and_removed(client):
         client.get("ais://bkt/a/7")
     with client.open("ais://bkt/a/8") as file:
         assert file.read() == bodies["a/8"]
+
+
+def archive(members):
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as tar:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return made.getvalue()
+
+
+def test_members_of_archives(client):
+    members = {"dir/a.jpg": b"first", "ä b+&.cls": b"2", "empty": b"", "large": bytes(3_000_000)}
+    client.put("ais://bkt/x.tgz", archive(members))
+    for name, body in members.items():
+        assert client.get("ais://bkt/x.tgz", member=name) == body
+    with pytest.raises(dataflux.NotFoundError, match=r"ais://bkt/x\.tgz.*member dir/b\.jpg: ") as why:
+        client.get("ais://bkt/x.tgz", member="dir/b.jpg")
+    assert why.value.object == "x.tgz"
+    client.put("ais://bkt/plain", b"plain")
+    asked = [("ais://bkt/x.tgz", "large"), "ais://bkt/plain", ("ais://bkt/x.tgz", "none"), (("bkt", "plain"), 1, 3),
+             ("bkt", "plain"), ("ais://bkt/x.tgz", "dir/a.jpg")]
+    found = list(client.get_many(asked, on_error="return").items())
+    assert [item.request for item in found] == asked
+    assert isinstance(found.pop(2).error, dataflux.NotFoundError)
+    assert [bytes(item.data) for item in found] == [members["large"], b"plain", b"lai", b"plain", b"first"]
+    assert [item.verified for item in found] == [False, True, False, True, False]
+
+
+def test_what_no_member_can_be_asked_for(client):
+    client.put("ais://bkt/x.tgz", archive({"a": b"1"}))
+    for how in ({"offset": 1}, {"length": 1}, {"generation": 7}):
+        with pytest.raises(dataflux.InvalidArgumentError, match="member"):
+            client.get("ais://bkt/x.tgz", member="a", **how)
+    [row] = client.list("ais://bkt/")
+    with pytest.raises(dataflux.InvalidArgumentError, match="a URL instead of a row"):
+        client.get(row, member="a")
+    for wrong, kind in ((b"a", TypeError), ("", ValueError), ("a\0", ValueError)):
+        with pytest.raises(kind, match="^member: "):
+            client.get("ais://bkt/x.tgz", member=wrong)
+    with pytest.raises(ValueError, match="^requests: a member: "):
+        list(client.get_many([("ais://bkt/x.tgz", "")]))
+
+
+@pytest.mark.parametrize("other", ["gcs", "s3"])
+def test_members_are_of_aistore_alone(other):
+    with dataflux.emulator("bkt", service=other) as service, service.client() as client:
+        url = f"{'gs' if other == 'gcs' else other}://bkt/x.tar"
+        client.put(url, archive({"a": b"1"}))
+        before = sum(one["count"] for one in service.counters()["requests"] if one["verb"] != "control")
+        with pytest.raises(dataflux.Error, match="takes no archives apart") as why:
+            client.get(url, member="a")
+        assert why.value.status == "unimplemented"
+        [item] = client.get_many([(url, "a")], on_error="return").items()
+        assert item.error.status == "unimplemented"
+        assert before == sum(one["count"] for one in service.counters()["requests"] if one["verb"] != "control")
+
+
+def test_shards_are_read_in_sequence(client):
+    from dataflux.webdataset import WebDataset
+
+    for number in range(3):
+        client.put(f"ais://bkt/s/{number}.tgz", archive({f"{number}{i}.txt": b"%d" % i for i in range(5)}))
+    samples = list(WebDataset("ais://bkt/s/{0..2}.tgz", shardshuffle=False, client=client))
+    assert [sample["__key__"] for sample in samples] == [f"{number}{i}" for number in range(3) for i in range(5)]
+    assert {bytes(sample["txt"]) for sample in samples} == {b"0", b"1", b"2", b"3", b"4"}
+    client.put("ais://bkt/s/1.tgz", b"no archive")
+    with pytest.raises(Exception, match=r"s/1\.tgz"):
+        list(WebDataset("ais://bkt/s/{0..2}.tgz", shardshuffle=False, client=client))
 
 
 def test_rows_know_their_service(client):
@@ -100,9 +172,28 @@ def test_what_it_lacks_is_told(client):
     with pytest.raises(dataflux.Error, match="gs:// or s3://"):
         with client.writer("ais://bkt/o") as writer:
             writer.write(b"1")
-    with pytest.raises(dataflux.Error, match="etl_name"):
-        client.get("ais://bkt/o?etl_name=resize")
     assert not client.exists("ais://bkt/o")
+    with pytest.raises(dataflux.Error, match="gs:// or s3://"):
+        with client.shard_writer("ais://bkt/s-%04d.tar", count=2) as writer:
+            writer.write({"__key__": "a", "txt": b"1"})
+    assert not client.list("ais://bkt/")
+
+
+@pytest.mark.parametrize("url", ["ais://bkt/o?etl_name=resize", "ais://bkt/o?provider=ais&etl_name=resize"])
+def test_etl_is_refused_wherever_it_is_said(client, url):
+    for use in (lambda: client.get(url), lambda: client.get(url, offset=1, length=1), lambda: client.stat(url),
+                lambda: client.put(url, b"1"), lambda: client.delete(url), lambda: client.list(url),
+                lambda: client.read_into(url, bytearray(1)), lambda: client.get(url, member="a"),
+                lambda: client.open(url).read(), lambda: list(client.get_many([url])),
+                lambda: list(client.get_many([url] * 100))):
+        with pytest.raises(dataflux.Error, match="etl_name: ") as why:
+            use()
+        assert why.value.status == "unimplemented"
+    with pytest.raises(TypeError, match="etl_name"):
+        dataflux.Client(service="ais", etl_name="resize")
+    with dataflux.Client(service="ais", endpoint="http://127.0.0.1:9?etl_name=resize") as other:
+        with pytest.raises(dataflux.InvalidArgumentError, match="endpoint"):
+            other.get("ais://bkt/o")
 
 
 @pytest.mark.parametrize("option", [{"region": "r"}, {"emulator": True}, {"user_project": "p"},

@@ -40,9 +40,10 @@ def test_samples_of_s3_run_as_they_stand(emulator, tmp_path):
 
 
 def test_samples_of_aistore_run_as_they_stand(tmp_path):
-    [sample] = re.findall(r"^```python\n(.*?)^```$", (DOCS / "aistore.md").read_text(), re.M | re.S)
+    samples = re.findall(r"^```python\n(.*?)^```$", (DOCS / "aistore.md").read_text(), re.M | re.S)
+    assert len(samples) == 2
     with dataflux.emulator("my-bucket", service="ais") as service:
-        done = subprocess.run([sys.executable, "-c", sample], text=True, timeout=240, cwd=tmp_path,
+        done = subprocess.run([sys.executable, "-c", "\n".join(samples)], text=True, timeout=240, cwd=tmp_path,
                               capture_output=True, env={**os.environ, **service.environment})
     assert done.returncode == 0, done.stdout + done.stderr
 

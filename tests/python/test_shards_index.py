@@ -68,6 +68,7 @@ def test_what_was_killed_is_gone_on_with(client, many, tmp_path, emulator):
     assert resumed > ROUNDS
 
 
+@pytest.mark.and_ais
 def test_a_failure_is_gone_on_with(client, filled, tmp_path):
     filled.put("s/1.tar", b"no archive")
     with pytest.raises(dataflux.DataLossError, match=r"s/1\.tar"):
@@ -97,6 +98,7 @@ def test_processes_make_one_index(client, filled, tmp_path):
         client.index_shards(filled("s/"), None)
 
 
+@pytest.mark.and_ais
 def test_an_index_without_its_shard_is_passed_over(client, filled, index, tmp_path):
     filled.put("s/1.tar", shard(members_of(3)))
     filled.put("s/1.5.tar.dfx", b"of a killed writer")
@@ -105,6 +107,7 @@ def test_an_index_without_its_shard_is_passed_over(client, filled, index, tmp_pa
         assert (done.orphans, done.shards) == (1, len(dataflux.ShardIndex.open(tmp_path / "again").shards))
 
 
+@pytest.mark.and_ais
 def test_a_sample_with_a_flipped_bit_is_read_once_more(client, emulator, index):
     flip = {"verb": "objects.media", "action": "flip_byte", "offset": 5}
     emulator.faults({**flip, "count": 1})
@@ -114,6 +117,7 @@ def test_a_sample_with_a_flipped_bit_is_read_once_more(client, emulator, index):
         list(client.get_samples(index, [0]))
 
 
+@pytest.mark.and_ais
 def test_shards_that_were_added(client, filled, index, tmp_path):
     filled.put("s/9.tar", shard(members_of(3)))
     done = client.index_shards(filled("s/"), tmp_path / "index", parts=[index])
@@ -126,6 +130,7 @@ def test_shards_that_were_added(client, filled, index, tmp_path):
         client.index_shards(filled("s/"), tmp_path / "index", parts=[index], keep_case=True)
 
 
+@pytest.mark.and_ais
 def test_what_is_as_it_was_indexed(client, filled, index):
     told = []
     found = client.verify_shards(index, progress=lambda **counts: told.append(counts))
@@ -133,6 +138,7 @@ def test_what_is_as_it_was_indexed(client, filled, index):
     assert told[-1]["done"] == told[-1]["total"] == SHARDS and told[-1]["unit"] == "objects"
 
 
+@pytest.mark.and_ais
 def test_checksums_are_filled_in(client, bucket, tmp_path):
     bucket.put("s/0.tar", shard([("a.bin", os.urandom(3 << 20)), ("a.txt", b"x")]))
     client.index_shards(bucket("s/"), tmp_path / "index", skip_from=1 << 20)
@@ -142,6 +148,7 @@ def test_checksums_are_filled_in(client, bucket, tmp_path):
     assert dataflux.ShardIndex.open(tmp_path / "index").sample(0).crc32c is not None
 
 
+@pytest.mark.and_ais
 def test_all_that_is_wrong_is_told(client, filled, index, tmp_path):
     filled.put("s/1.tar", shard(members_of(2)))
     client.delete(filled("s/3.tar"))
@@ -169,6 +176,20 @@ def test_an_index_is_kept_as_an_object(client, filled, index, tmp_path):
         client.save_shard_index(index.path, filled("index.dfx"))
 
 
+def test_an_index_of_aistore_is_a_file_here(tmp_path):
+    with dataflux.emulator("bkt", service="ais") as service, service.client() as client:
+        client.put("ais://bkt/s/0.tar", shard(members_of(0)))
+        client.index_shards("ais://bkt/s/", tmp_path / "index")
+        index = dataflux.ShardIndex.open(tmp_path / "index")
+        with pytest.raises(dataflux.Error, match="gs:// or s3://"):
+            client.save_shard_index(index, "ais://bkt/index.dfx")
+        with pytest.raises(dataflux.Error, match="gs:// or s3://"):
+            client.index_shards("ais://bkt/s/", None, board="ais://bkt/board/")
+        assert [row.name for row in client.list("ais://bkt/")] == ["s/0.tar"]
+        client.put("ais://bkt/index.dfx", (tmp_path / "index").read_bytes())
+        assert client.open_shard_index("ais://bkt/index.dfx", tmp_path / "copy") == index
+
+
 def test_tasks_verify_and_keep_an_index(run, opened, filled, tmp_path):
     async def main():
         async with opened() as client:
@@ -181,6 +202,7 @@ def test_tasks_verify_and_keep_an_index(run, opened, filled, tmp_path):
     run(main)
 
 
+@pytest.mark.and_ais
 def test_a_storm_of_refusals(client, filled, tmp_path, emulator):
     emulator.faults({"verb": "objects.media", "action": "refuse", "status": 429, "count": 3})
     assert client.index_shards(filled("s/"), tmp_path / "index").samples == COUNT
@@ -189,6 +211,7 @@ def test_a_storm_of_refusals(client, filled, tmp_path, emulator):
     assert client.verify_shards(index).wrong_count == 0
 
 
+@pytest.mark.and_ais
 def test_two_calls_for_one_path(client, many, tmp_path, emulator):
     emulator.faults({"verb": "objects.media", "action": "delay", "ms": 30, "count": 0})
     outcomes = []

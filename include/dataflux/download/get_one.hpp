@@ -27,6 +27,8 @@ struct get_one_request {
   byte_range range{};
   /// Of the whole object, from a listing; otherwise the service's.
   std::optional<std::uint32_t> crc32c{};
+  /// As read_request::member; into the library's memory only.
+  std::string member{};
   call_limits limits{};
 };
 

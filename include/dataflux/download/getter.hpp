@@ -36,6 +36,9 @@ struct get_request {
   std::optional<std::uint32_t> crc32c{};
   /// Checksum of the range, from an index of shards, with which its bytes are compared.
   std::optional<std::uint32_t> range_crc32c{};
+  /// As read_request::member; all else is of the member then. One that is longer than was expected
+  /// is asked for again, as a whole, where its reply does not fit into memory for it.
+  std::string member{};
 
   /// A listed object as a whole, exactly as it was listed: that generation, of that size.
   ///

@@ -49,6 +49,8 @@ struct store_traits {
   std::uint32_t max_removals{1};
   /// Objects that one read_batch_request reads; 1 = there is no such verb.
   std::uint32_t max_batch_reads{1};
+  /// read_request::member. Other stores refuse it.
+  bool members{false};
   /// A listing has all of extra_columns. Else they are asked of each object.
   bool lists_metadata{true};
   /// list_page_request::versions.

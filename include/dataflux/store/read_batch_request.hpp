@@ -10,19 +10,25 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// A whole object that a batch reads.
+/// What a batch reads: an object, a range of one, or a member of an archive.
 struct batched_read {
   std::string object{};
-  /// 0 = whatever is there.
+  /// 0 = whatever is there. Of whole objects only.
   std::int64_t generation{0};
-  /// As many bytes as the object has. Borrowed until the completion.
+  /// As many bytes as there are. Borrowed until the completion.
   bytes_span into{};
+  /// Where in the object they begin.
+  std::uint64_t offset{0};
+  /// They are all of the object, or of the member.
+  bool whole{true};
+  /// As read_request::member.
+  std::string member{};
 };
 
 /// What became of it.
 struct batched_bytes {
-  /// `into` has the object's bytes. Else nothing is said of the object, and its bytes are to be
-  /// read by a request of their own.
+  /// `into` has the bytes. Else nothing is said of the object, and they are to be read by a request
+  /// of their own.
   bool got{false};
   /// The bytes were compared with the generation that was asked for.
   bool verified{false};
@@ -42,7 +48,8 @@ struct read_batch_request {
   std::vector<batched_read> entries{};
   call_limits limits{};
 };
-/// The names, as of all requests; generations are not negative; how many, and their bytes.
+/// The names, as of all requests; generations are not negative, and of whole objects; how many, and
+/// their bytes.
 result<void> validate(const read_batch_request& r);
 
 }  // namespace dataflux::inline DATAFLUX_ABI

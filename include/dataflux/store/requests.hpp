@@ -92,7 +92,7 @@ struct read_summary {
   std::uint64_t bytes{0};
   /// CRC32C of exactly those bytes.
   std::uint32_t crc32c{0};
-  /// Stored size of the whole object.
+  /// Stored size of the whole object; of a member its own.
   std::uint64_t object_size{0};
   /// CRC32C of the whole object, when the service gave one.
   std::optional<std::uint32_t> object_crc32c{};
@@ -122,10 +122,14 @@ struct read_request {
   /// "gzip" comes decompressed by the service. Such a read has no known length and no checksum, and
   /// starts over when it breaks off; so it is for whole objects only.
   bool decode_gzip{false};
+  /// The file of this name in an archive, which the service takes out: store_traits::members.
+  /// Nothing tells its state, and nothing is compared. A read that breaks off starts over. Empty =
+  /// the object.
+  std::string member{};
   call_limits limits{};
 };
 /// As for stat; the range is not empty and ends within 2^63 - 1; decode_gzip for the whole object
-/// only.
+/// only; a member without range, generation and conditions.
 result<void> validate(const read_request& r);
 
 /// Writes a whole object in one request. For data above some 16 MiB multipart uploads are faster.

@@ -449,7 +449,7 @@ class GetManyVerbs:
         Arguments:
             requests: a Listing, whose names never pass through Python; or an iterable, which may
                 have no end, of places ("gs://bucket/name", (bucket, name), rows), or of (place,
-                offset, length), length None = to the end. All are of one bucket. An iterable is
+                offset, length), length None = to the end, or of AIStore's (URL, member of an archive). All are of one bucket. An iterable is
                 asked for some thousands of requests ahead of their items, by whoever asks for a
                 batch: one that waits holds that batch back. Where requests come of earlier items,
                 or of other threads, it gives `...` while it has none: it is gone on with when the

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from ._errors import Error
     from ._object import Place
 
-    # An object; or a range of one: the place, the offset, and the length or None for its end.
+    # An object; or a range of one: the place, the offset, and the length or None for its end; or a member of an
+    # archive: its URL and the member's name.
     Request = Union[Place, Tuple[Place, int, Union[int, None]]]
 
 

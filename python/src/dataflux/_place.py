@@ -174,6 +174,15 @@ def object_place(value, argument="url"):
     return bucket, name, generation
 
 
+def member_of(name, argument="member"):
+    """The name of a file of an archive, as bytes."""
+    if not isinstance(name, str):
+        raise TypeError(f"{argument}: the name of a file in the archive is a str, and not a {type(name).__name__}")
+    if not name:
+        raise ValueError(f"{argument}: an empty name is no file's; leave it out for the object")
+    return _checked(name, argument)
+
+
 def prefix_place(value, argument="url"):
     """(bucket, prefix); the prefix may be empty, and so may be the slash before it."""
     bucket, prefix, _ = _parts(value, argument)

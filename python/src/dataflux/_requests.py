@@ -9,7 +9,7 @@ from time import monotonic
 from ._calls import checked
 from ._handles import ErrorHandle
 from ._library import Size, byref, library, struct
-from ._place import count_of, url_of
+from ._place import count_of, is_url, member_of, url_of
 
 _ALL = 2**64 - 1  # of a length, to the end; of an object's size, not known
 AHEAD = 4096  # requests that are taken from an iterable before their items came
@@ -46,12 +46,14 @@ class Requests:
             self._row(self._first[0])
 
     def _row(self, request):
-        """(name, generation, size, offset, length)"""
-        place, offset, length = request, 0, _ALL
+        """(name, member, generation, size, offset, length)"""
+        place, member, offset, length = request, b"", 0, _ALL
         if isinstance(request, tuple) and len(request) == 3:
             place, offset, length = request
             offset = count_of(offset, "requests: an offset")
             length = _ALL if length is None else count_of(length, "requests: a length")
+        elif isinstance(request, tuple) and len(request) == 2 and isinstance(request[0], str) and is_url(request[0]):
+            place, member = request[0], member_of(request[1], "requests: a member")
         bucket, name, generation = self._client._object_place(place, "requests")
         if bucket != self.bucket:
             if self.bucket is not None:
@@ -62,7 +64,7 @@ class Requests:
         # A row or an Object has both; fsspec's paths with a generation have no size.
         size = count_of(place.size, "requests: its size") \
             if generation and place.size != _ALL else _ALL
-        return name, generation, size, offset, length
+        return name, member, generation, size, offset, length
 
     def push(self, getter, most):
         """Pushes some of at most so many. Gives whether more could follow now. What the iterable
@@ -120,22 +122,31 @@ class Requests:
         text = "".join(names)
         if not text.isascii() or "\0" in text or not all(names):
             return None
-        return text.encode(), array("Q", accumulate(map(len, names), initial=0)), _DEFAULTS
+        return (text.encode(), _ends(names)), _NO_TEXTS, _DEFAULTS
 
     def _of_rows(self, rows):
-        names, *numbers = zip(*rows)
+        names, members, *numbers = zip(*rows)
         # A column that has its default everywhere is left out.
-        return b"".join(names), array("Q", accumulate(map(len, names), initial=0)), [
+        return _texts(names), _texts(members) if any(members) else _NO_TEXTS, [
             array(letter, column) if column.count(default) < len(names) else None
             for letter, column, default in zip("qQQQ", numbers, (0, _ALL, 0, _ALL))]
 
     def _columns_left(self):
-        texts, ends, numbers = self._columns
-        made = struct("get_columns", names=texts)
-        made.name_offsets, made.generations, made.object_sizes, made.offsets, made.lengths = (
-            None if column is None else column.buffer_info()[0] + 8 * self._at
-            for column in (ends, *numbers))
+        (names, name_ends), (members, member_ends), numbers = self._columns
+        made = struct("get_columns", names=names, members=members)
+        (made.name_offsets, made.member_offsets, made.generations, made.object_sizes, made.offsets,
+         made.lengths) = (None if column is None else column.buffer_info()[0] + 8 * self._at
+                          for column in (name_ends, member_ends, *numbers))
         return made
 
 
+def _ends(texts):
+    return array("Q", accumulate(map(len, texts), initial=0))
+
+
+def _texts(texts):
+    return b"".join(texts), _ends(texts)
+
+
+_NO_TEXTS = (None, None)
 _DEFAULTS = (None,) * 4

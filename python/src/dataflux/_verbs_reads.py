@@ -9,7 +9,7 @@ from ._errors import ResourceExhaustedError
 from ._lent import Lent, new_bytes
 from ._library import byref, filled, library
 from ._object import object_options
-from ._place import count_of, nanoseconds, range_of
+from ._place import count_of, member_of, nanoseconds, range_of
 from ._ranges import Ranges
 from ._reader import take_reader
 
@@ -88,7 +88,7 @@ class ReadVerbs:
     """How a client reads single objects."""
 
     def get(self, url: Place, *, offset: int = 0, length: int | None = None, generation: int = 0,
-            timeout: float | None = None) -> bytes:
+            member: str | None = None, timeout: float | None = None) -> bytes:
         """Reads an object, or a range of it, into new bytes. They are compared with the object's
         checksum where all of it is read, and a part of it with nothing: there is no checksum of parts.
 
@@ -99,14 +99,21 @@ class ReadVerbs:
             length: bytes; fewer come where the object ends before. None = to the end. 0 only asks
                 whether it is there.
             generation: of the object; 0 = that of the row, or the live one.
+            member: a file of this name in a tar, tgz or zip archive, which AIStore takes out of it:
+                get("ais://bucket/x.tar", member="dir/a.jpg"). It comes as a whole, and is compared
+                with nothing. It goes with the URL alone, not with a row.
             timeout: seconds for the whole call, with all its retries; None = no limit.
 
         Raises: NotFoundError; Error with status "out_of_range" where `offset` is the object's end or
-            behind it, but for an empty object; DataLossError for a checksum.
+            behind it, but for an empty object; DataLossError for a checksum; Error with status
+            "unimplemented" for a `member` of gs:// or s3://.
         """
         offset, length = range_of(offset, length)
         wanted = _END if length is None else length
         options = object_options(self._object_place(url), generation, timeout)
+        if member is not None:
+            options.member = member_of(member)
+            return self._run(_piece(options, offset, wanted))
         if wanted == 0:
             return self._run(_nothing(options, b""))
         size = getattr(url, "size", None) if options.generation else None

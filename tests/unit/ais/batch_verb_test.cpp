@@ -39,8 +39,9 @@ struct batch {
     request.bucket = "bkt";
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       memory[i].resize(wanted[i].second.size());
-      request.entries.push_back({wanted[i].first, generation_of(wanted[i].second, "1"),
-                                 std::as_writable_bytes(std::span(memory[i]))});
+      request.entries.push_back({.object = wanted[i].first,
+                                 .generation = generation_of(wanted[i].second, "1"),
+                                 .into = std::as_writable_bytes(std::span(memory[i]))});
     }
   }
   /// '+' for what was got and is right, '-' for what was not got.
@@ -143,7 +144,38 @@ TEST_CASE("ais batch: what is asked for", "[ais]") {
   CHECK_FALSE(ais::batch_verb::check({where, "ais"}, b.request));
   CHECK_FALSE(validate(dataflux::read_batch_request{.bucket = "bkt"}));
   std::vector<std::byte> much((std::size_t{8} << 20U) + 1);
-  CHECK_FALSE(validate(dataflux::read_batch_request{.bucket = "bkt", .entries = {{"a", 0, much}}}));
+  CHECK_FALSE(validate(
+      dataflux::read_batch_request{.bucket = "bkt", .entries = {{.object = "a", .into = much}}}));
+}
+
+TEST_CASE("ais batch: members and ranges are asked for, and matched by their names", "[ais]") {
+  std::string member(2, '\0');
+  std::string range(3, '\0');
+  dataflux::read_batch_request r{.bucket = "bkt"};
+  r.entries.push_back(
+      {.object = "x.tar", .into = std::as_writable_bytes(std::span(member)), .member = "d/a"});
+  r.entries.push_back({.object = "y.tar",
+                       .into = std::as_writable_bytes(std::span(range)),
+                       .offset = 512,
+                       .whole = false});
+  REQUIRE(validate(r));
+  CHECK(ais::batch_verb::prepare(r, {}).value().document ==
+        R"({"mime":".tar","in":[{"objname":"x.tar","archpath":"d/a"},)"
+        R"({"objname":"y.tar","start":512,"length":3}],"coer":true,"onob":true,"strm":true})");
+  auto came = ais::read_batch(r, as_bytes(tar_of({{"x.tar/d/a", "22"}, {"y.tar", "333"}})));
+  CHECK((came[0].got && came[1].got && member == "22" && range == "333"));
+  CHECK_FALSE((came[0].verified || came[1].verified));
+  came = ais::read_batch(r, as_bytes(tar_of({{"x.tar/d/b", "22"}, {"y.tar", "333"}})));
+  CHECK_FALSE((came[0].got || came[1].got));
+  came = ais::read_batch(r, as_bytes(tar_of({{"__404__/bkt/x.tar/d/a", ""}, {"y.tar", "333"}})));
+  CHECK((!came[0].got && came[1].got));
+  for (dataflux::batched_read& each : r.entries) {
+    each.generation = 7;
+    CHECK_FALSE(validate(r));
+    each.generation = 0;
+  }
+  r.entries[1].member = "m";
+  CHECK_FALSE(validate(r));
 }
 
 TEST_CASE("ais_batch_fuzz: seeds and mutations keep the invariants", "[ais]") {

@@ -207,6 +207,25 @@ TEST_CASE("ais read: the head is held against the generation before a byte is gi
         "GET /v1/objects/bkt/o?provider=ais\r\nRange: bytes=2-4\r\n");
 }
 
+TEST_CASE("ais read: a member comes whole, of a length that may be told, and of no state",
+          "[ais]") {
+  const dataflux::read_request asked{.bucket = "bkt", .object = "x.tar", .member = "d/a +&.jpg"};
+  CHECK(shown(built<ais::read_verb>(asked, {})) ==
+        "GET /v1/objects/bkt/x.tar?provider=ais&archpath=d%2Fa%20%2B%26.jpg\r\n");
+  const auto parse = [&](int status, std::optional<std::uint64_t> length) {
+    return ais::read_verb::parse_head(asked, {}, head_of(status, hello_fields, length));
+  };
+  const auto told = parse(200, 11);
+  REQUIRE(told);
+  CHECK(told->length == 11);
+  CHECK(told->generation == 0);
+  CHECK_FALSE((told->crc32c || told->other));
+  CHECK(parse(200, std::nullopt)->length == dataflux::byte_range::to_end);
+  CHECK_FALSE(parse(206, 11));
+  CHECK_FALSE(parse(416, 0));
+  CHECK_FALSE(parse(200, std::uint64_t{1} << 60U));
+}
+
 TEST_CASE("ais insert: the checksum goes along, and comes back compared", "[ais]") {
   const dataflux::insert_request asked{.bucket = "bkt", .object = "o", .data = as_bytes(hello)};
   auto state = ais::insert_verb::prepare(asked, {}).value();

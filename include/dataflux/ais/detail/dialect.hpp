@@ -41,6 +41,7 @@ class dialect final : public service::dialect {
       const service::reply_facts& facts) const override;
   /// The gateway takes no bodies of objects.
   DATAFLUX_INLINE bool holds_back(const http::request& request) const noexcept override;
+  bool reads_members() const noexcept override { return true; }
   DATAFLUX_INLINE std::string not_the_service(std::string_view what) const override;
   DATAFLUX_INLINE void look(ref<service::client_core> core, const stat_request& at,
                             object_store::completion<service::looked_object> done,

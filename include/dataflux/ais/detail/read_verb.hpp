@@ -13,6 +13,9 @@ namespace dataflux::inline DATAFLUX_ABI::detail::ais {
 /// The service pins no read: each reply's version and checksum are held against those asked for, or
 /// those of the first reply, before a byte goes to the sink. A whole object is compared by xxhash2
 /// or crc32c; one with a checksum of another kind is not verified.
+///
+/// A member of an archive (archpath) comes without any of these, perhaps of unknown length, and
+/// never in part.
 struct read_verb {
   using request = read_request;
   using value = read_summary;

@@ -40,9 +40,11 @@ inline target_writer begin(const call_context& context, http::method method,
   return target;
 }
 
+/// The query of a URL behind a name or a prefix. Errors: unimplemented where it asks for an ETL.
+result<void> check_etl(std::string_view name);
 /// Names that the service would take for others: it makes one slash of several, and control
 /// characters do not pass its redirects (s3-protocol.md 8.1, 8.2). Errors: invalid_argument for
-/// those; unimplemented for the query of a URL that asks for an ETL.
+/// those; as check_etl().
 result<void> check_name(std::string_view object);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::ais

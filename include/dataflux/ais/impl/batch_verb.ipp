@@ -96,7 +96,9 @@ DATAFLUX_INLINE read_batch_request::value read_batch(const read_batch_request& r
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto next = members.next();
     if (!next) break;
-    const std::string& wanted = r.entries[i].object;
+    const batched_read& entry = r.entries[i];
+    const std::string wanted =
+        entry.member.empty() ? entry.object : entry.object + "/" + entry.member;
     if (next->name == wanted) {
       out[i] = take_member(r.entries[i], next->data);
       continue;
@@ -121,7 +123,13 @@ DATAFLUX_INLINE result<batch_state> batch_verb::prepare(const request& r, const 
   codec::json_writer w;
   w.begin_object().key("mime").string(".tar").key("in").begin_array();
   for (const batched_read& each : r.entries) {
-    w.begin_object().key("objname").string(each.object).end_object();
+    w.begin_object().key("objname").string(each.object);
+    if (!each.member.empty()) w.key("archpath").string(each.member);
+    if (!each.whole) {
+      w.key("start").integer(static_cast<std::int64_t>(each.offset));
+      w.key("length").integer(static_cast<std::int64_t>(each.into.size()));
+    }
+    w.end_object();
   }
   w.end_array().key("coer").boolean(true).key("onob").boolean(true).key("strm").boolean(true);
   w.end_object();
@@ -143,7 +151,9 @@ DATAFLUX_INLINE void batch_verb::build(const call_context& context, const reques
 
 DATAFLUX_INLINE std::size_t batch_verb::reply_limit(const request& r) noexcept {
   std::size_t most = std::size_t{64} << 10U;
-  for (const batched_read& each : r.entries) most += each.into.size() + (std::size_t{4} << 10U);
+  for (const batched_read& each : r.entries) {
+    most += each.into.size() + each.member.size() + (std::size_t{4} << 10U);
+  }
   return most;
 }
 

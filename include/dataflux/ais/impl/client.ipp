@@ -178,6 +178,7 @@ DATAFLUX_INLINE store_traits client::traits() const noexcept {
           .crc32c_everywhere = false,
           .conditional_changes = false,
           .max_batch_reads = detail::ais::greatest_batch,
+          .members = true,
           .lists_metadata = false,
           .lists_versions = false};
 }

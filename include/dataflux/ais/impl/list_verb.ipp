@@ -54,6 +54,7 @@ DATAFLUX_INLINE result<void> list_verb::check(const call_context& context, const
         "provider: AIStore lists the buckets of others by its own page tokens alone, which "
         "are not supported; list such a bucket by gs:// or s3://"};
   }
+  if (auto known = check_etl(r.prefix); !known) return known;
   const auto lacks = [](std::string_view what) {
     return error{errc::unimplemented,
                  std::string{what}.append(": AIStore's listing does not know it")};

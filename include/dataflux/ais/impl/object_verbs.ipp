@@ -16,15 +16,19 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail::ais {
 
+DATAFLUX_INLINE result<void> check_etl(std::string_view name) {
+  const std::size_t query = name.find('?');
+  if (query == std::string_view::npos) return {};
+  const std::string_view asked = name.substr(query);
+  const bool there =
+      asked.starts_with("?etl_name=") || asked.find("&etl_name=") != std::string_view::npos;
+  if (!there) return {};
+  return error{errc::unimplemented,
+               "etl_name: AIStore's ETL is not supported; objects come as they are stored"};
+}
+
 DATAFLUX_INLINE result<void> check_name(std::string_view object) {
-  const std::size_t query = object.find('?');
-  if (query != std::string_view::npos) {
-    const std::string_view asked = object.substr(query);
-    if (asked.find("?etl_name=") == 0 || asked.find("&etl_name=") != std::string_view::npos) {
-      return error{errc::unimplemented,
-                   "etl_name: AIStore's ETL is not supported; objects come as they are stored"};
-    }
-  }
+  if (auto known = check_etl(object); !known) return known;
   const bool cleaned = object.starts_with('/') || object.find("//") != std::string_view::npos;
   if (cleaned) {
     return error{errc::invalid_argument,

@@ -18,13 +18,32 @@ DATAFLUX_INLINE result<void> read_verb::check(const call_context&, const request
 
 DATAFLUX_INLINE void read_verb::build(const call_context& context, const request& r,
                                       const state& from, http::request& out) {
-  begin(context, http::method::get, r.bucket, r.object, out);
+  auto target = begin(context, http::method::get, r.bucket, r.object, out);
+  if (!r.member.empty()) target.text("archpath", r.member);
   service::add_range(from.range, out.headers);
+}
+
+/// All that a reply of a member may say. What it says of a state besides would be the archive's.
+inline result<service::read_head> member_head(const http::reply_head& head) {
+  if (head.status() != 200) {
+    return std::move(service::broken_head("a reply of status " + std::to_string(head.status()) +
+                                          " to the read of a member")
+                         .with_http_status(head.status()));
+  }
+  service::read_head out;
+  out.content_type = head.find("content-type").value_or(std::string_view{});
+  out.transcoded = true;
+  out.length = head.content_length().value_or(byte_range::to_end);
+  out.object_size = out.length == byte_range::to_end ? 0 : out.length;
+  if (out.length == byte_range::to_end || out.length <= greatest_object) return out;
+  return service::broken_head("the reply announces " + std::to_string(out.length) +
+                              " bytes, more than any object has");
 }
 
 DATAFLUX_INLINE result<service::read_head> read_verb::parse_head(const request& r,
                                                                  const state& asked,
                                                                  const http::reply_head& head) {
+  if (!r.member.empty()) return member_head(head);
   service::read_head out;
   service::span_fields span;
   span.content_range = head.find("content-range");

@@ -32,7 +32,7 @@ inline constexpr std::size_t first_batches = 2;
 /// Of one batch with its attempts: a service that is slow with it is asked for each object.
 inline constexpr duration batch_time{std::chrono::seconds(30)};
 
-/// Several whole objects by one request (read_batch_request). On the strand of its stream; kept
+/// Several small pieces by one request (read_batch_request). On the strand of its stream; kept
 /// alive by its requests. What the batch did not bring is read by a request of its own, so that a
 /// piece fails only when that does.
 class get_batch final : public coordinator<get_batch> {

@@ -101,6 +101,7 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   bool ended(get_unit& unit);
   void got(get_unit& unit, const result<read_summary>& outcome);
   void got_part(get_unit& unit, const result<read_summary>& outcome);
+  void read_larger(get_unit& unit);
   void got_ranges(get_unit& unit, const result<ranged_read_summary>& outcome);
   void fail(get_unit& unit, const error& why);
   /// The piece is larger than the memory cap.

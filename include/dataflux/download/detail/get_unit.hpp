@@ -30,6 +30,7 @@ struct get_piece {
   std::int64_t generation{0};  ///< asked for, then got
   std::uint64_t offset{0};
   std::uint64_t length{0};  ///< of what is to be read, at most; or `unknown`
+  std::uint64_t room{0};    ///< for a member that did not fit before; 0 = as for others
   bytes_span to{};
   shared_bytes memory{};
   std::uint32_t crc32c{0};
@@ -54,7 +55,9 @@ struct get_piece {
   void refuse_place(std::uint64_t size);
   bool own() const noexcept { return request.into.empty(); }
   /// Whether it is known where in the object it lies, as it must be to be read by slices.
-  bool placed() const noexcept { return object_size || !request.range.is_suffix(); }
+  bool placed() const noexcept {
+    return request.member.empty() && (object_size || !request.range.is_suffix());
+  }
 };
 
 /// Takes the bytes of one read, into the caller's memory or into the library's. That is
@@ -75,6 +78,8 @@ class piece_sink final : public byte_sink {
   /// What has come lies there; in memory(), if that is the library's.
   bytes_span bytes() const noexcept { return to_; }
   shared_bytes& memory() noexcept { return memory_; }
+  /// How many bytes would have fitted what came, or perhaps; 0 where it did fit.
+  std::uint64_t lacked() const noexcept { return lacked_; }
 
  private:
   result<void> take_memory(std::size_t size);
@@ -82,6 +87,7 @@ class piece_sink final : public byte_sink {
   slab_writer* slabs_{nullptr};
   std::size_t size_;  ///< at most
   std::size_t used_{0};
+  std::uint64_t lacked_{0};
   bytes_span to_{};
   shared_bytes memory_{};
 };

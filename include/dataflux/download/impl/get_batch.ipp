@@ -12,6 +12,18 @@ DATAFLUX_INLINE void get_batch::begin(bool together) {
   make_step([together](get_batch& self) { self.ask(together); });
 }
 
+/// What a batch compares itself is the state of a whole object.
+inline batched_read batched(const get_piece& p) {
+  const bool whole = p.request.range.is_all();
+  const bool of_state = whole && p.request.member.empty();
+  return {.object = p.name.str(),
+          .generation = of_state ? p.generation : 0,
+          .into = p.to,
+          .offset = whole ? 0 : p.offset,
+          .whole = whole,
+          .member = p.request.member};
+}
+
 DATAFLUX_INLINE void get_batch::ask(bool together) {
   missing_.reserve(pieces_.size());
   read_batch_request r{.bucket = bucket_, .limits = limits()};
@@ -25,7 +37,7 @@ DATAFLUX_INLINE void get_batch::ask(bool together) {
       return tell();
     }
     missing_.push_back(&p);
-    r.entries.push_back({p.name.str(), p.generation, p.to});
+    r.entries.push_back(batched(p));
   }
   if (!together) return read_missing();
   store().start(r, then<std::vector<batched_bytes>>(
@@ -63,7 +75,8 @@ DATAFLUX_INLINE void get_batch::arrived(const result<std::vector<batched_bytes>>
 
 DATAFLUX_INLINE bool get_batch::adopt(get_piece& piece, const batched_bytes& came) {
   if (!came.got) return false;
-  const auto& right = piece.request.crc32c;
+  const get_request& r = piece.request;
+  const auto& right = r.range_crc32c ? r.range_crc32c : r.crc32c;
   if (right && came.crc32c != *right) return false;
   piece.crc32c = came.crc32c;
   piece.verified = came.verified || right.has_value();
@@ -96,7 +109,12 @@ DATAFLUX_INLINE void get_batch::read_missing() {
 
 DATAFLUX_INLINE void get_batch::read_one(get_piece& p) {
   engine_.start(
-      {.bucket = bucket_, .object = p.name.str(), .generation = p.generation, .limits = limits()},
+      {.bucket = bucket_,
+       .object = p.name.str(),
+       .range = p.asked(),
+       .generation = p.generation,
+       .member = p.request.member,
+       .limits = limits()},
       sinks_.emplace_back(p.to),
       [self = shared_from_this(), &p](const result<read_summary>& outcome) {
         self->was_read(p, outcome);

@@ -95,6 +95,10 @@ class one_read final : public byte_sink, public call_coordinator<one_read, range
 
 DATAFLUX_INLINE void one_read::begin() {
   if (grow_) return first();
+  if (!request_.member.empty()) {
+    return refuse(errc::unimplemented,
+                  "member: its size is not known, so read it into the library's memory");
+  }
   const byte_range& range = request_.range;
   if (!range.valid()) return refuse(errc::invalid_argument, range_error(range).message());
   if (range.length() != byte_range::to_end && range.length() < memory_.size()) {
@@ -324,7 +328,8 @@ DATAFLUX_INLINE void start_get_one(const transfer_context& context, get_one_requ
       get_request{.object = std::move(request.object),
                   .generation = request.generation,
                   .range = request.range,
-                  .crc32c = request.crc32c});
+                  .crc32c = request.crc32c,
+                  .member = std::move(request.member)});
   const auto read = std::make_shared<detail::lone_read>(
       detail::lone_read{.stream = stream, .object = std::move(object), .done = std::move(done)});
   try {

@@ -307,7 +307,8 @@ DATAFLUX_INLINE bool get_stream::has_next() {
 
 /// Whether it may be read together with others. Whole objects are not: they take the shortest path.
 DATAFLUX_INLINE bool get_stream::groups(const get_piece& p) const noexcept {
-  if (p.failure || p.request.range.is_all() || p.length == 0) return false;
+  const bool part = p.request.member.empty() && !p.request.range.is_all();
+  if (p.failure || !part || p.length == 0) return false;
   if (p.request.range.is_suffix() && !p.object_size) return false;
   return p.length <= std::min(core_->options.slice, core_->budget.cap() / 8);
 }
@@ -339,7 +340,7 @@ DATAFLUX_INLINE void get_stream::pull() {
   const bool grouped = groups(unit->pieces.front());
   if (grouped) gather(*unit);
   if (!grouped && composer_ && composer_->on()) return add_sources(std::move(unit));
-  if (batches(unit->pieces.front())) return add_batch(std::move(unit));
+  if (unit->pieces.size() == 1 && batches(unit->pieces[0])) return add_batch(std::move(unit));
   add(std::move(unit));
 }
 

@@ -7,12 +7,19 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Of a size that is known, so that its memory is, too; and of a known state, since nothing else
-/// compares a batch's bytes.
+/// Whether a batch's bytes are compared as well as a read's: with a state, or with a checksum. A
+/// member's are not, either way.
+inline bool batch_is_compared(const get_request& r, bool sized) noexcept {
+  if (!r.member.empty()) return sized && r.generation == 0;
+  if (!r.range.is_all()) return r.range_crc32c.has_value();
+  return sized && r.generation != 0 && !r.range_crc32c;
+}
+
+/// Of a size that is known, so that its memory is, too.
 DATAFLUX_INLINE bool get_stream::batches(const get_piece& p) const noexcept {
-  return most_batched_ > 1 && !p.failure && p.request.range.is_all() && p.object_size &&
-         p.generation != 0 && !p.request.range_crc32c && p.length > 0 &&
-         p.length <= std::min(batched_length, core_->options.slice);
+  return most_batched_ > 1 && !p.failure && p.length > 0 && !p.request.range.is_suffix() &&
+         p.length <= std::min(batched_length, core_->options.slice) &&
+         batch_is_compared(p.request, p.object_size.has_value());
 }
 
 /// The requests that follow, as far as they make one batch with the unit's. Too few of them are

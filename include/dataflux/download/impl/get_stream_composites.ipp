@@ -11,7 +11,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// Only of exactly this generation, and of a size that is known, can it be told where it lies in a
 /// composite.
 inline bool may_be_source(const get_piece& p) noexcept {
-  return !p.failure && p.request.range.is_all() && p.object_size && p.generation != 0;
+  return !p.failure && p.request.range.is_all() && p.object_size && p.generation != 0 &&
+         p.request.member.empty();
 }
 
 /// The requests that follow, as far as they make one composite with the unit's. Too few of them are

@@ -39,6 +39,7 @@ DATAFLUX_INLINE void get_stream::start_unit(get_unit& unit, std::uint64_t bytes)
   if (p.failure) return done(unit);
   const std::uint64_t slice = std::max<std::uint64_t>(core_->options.slice, 1);
   const bool open = p.length == get_piece::unknown;
+  if (open && !p.request.member.empty()) return read_part(unit, std::max(bytes, p.room));
   if (open || (!p.object_size && p.own() && p.length > slice && p.placed())) {
     return read_part(unit, std::max<std::uint64_t>(std::min({bytes, slice, p.length}), 1));
   }
@@ -66,6 +67,7 @@ DATAFLUX_INLINE const read_request& get_stream::ask(const get_unit& unit, byte_r
   asked_.object = p.name.view();
   asked_.range = range;
   asked_.generation = p.generation;
+  asked_.member = p.request.member;
   asked_.limits = limits(unit);
   return asked_;
 }
@@ -111,11 +113,14 @@ DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
 }
 
 /// Of an object whose size is not known: as much as there is memory for. The answer tells the size.
+/// Of a member all, or nothing.
 DATAFLUX_INLINE void get_stream::read_part(get_unit& unit, std::uint64_t most) {
+  const get_piece& p = unit.pieces.front();
+  const byte_range some = p.request.member.empty() ? byte_range::span(p.offset, most) : p.asked();
   unit.sink.emplace(core_->slabs, static_cast<std::size_t>(most));
   counted([&] {
     core_->engine.start(
-        ask(unit, byte_range::span(unit.pieces.front().offset, most)), *unit.sink,
+        ask(unit, some), *unit.sink,
         [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
           self->make_step([&](get_stream& here) {
             if (!here.ended(unit, failure_of(outcome))) here.got_part(unit, outcome);
@@ -238,8 +243,13 @@ DATAFLUX_INLINE void get_stream::fail_for_cap(get_piece& p) const {
 }
 
 DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summary>& outcome) {
-  if (!outcome) return fail(unit, outcome.error());
   get_piece& p = unit.pieces.front();
+  if (!outcome) {
+    const bool short_of_room =
+        unit.sink->lacked() > 0 && outcome.error().code() == errc::out_of_range;
+    if (short_of_room && !p.request.member.empty()) return read_larger(unit);
+    return fail(unit, outcome.error());
+  }
   p.object_size = outcome->object_size;
   p.generation = outcome->generation;
   p.resolve();
@@ -260,6 +270,25 @@ DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summ
   p.to = p.memory.span();
   p.check(*outcome);
   done(unit);
+}
+
+/// A member that was longer than its memory. Where its reply told no length the next guess is a
+/// larger one.
+DATAFLUX_INLINE void get_stream::read_larger(get_unit& unit) {
+  get_piece& p = unit.pieces.front();
+  p.room = unit.sink->lacked();
+  unit.sink.reset();
+  switch (window_->sized(unit.number, core_->footprint(p.room))) {
+    case window_fit::fits:
+      return read_part(unit, p.room);
+    case window_fit::later:
+      return release(unit);
+    case window_fit::too_large:
+      p.length = p.room;
+      fail_for_cap(p);
+      unit.free_memory();
+      return ready(unit);
+  }
 }
 
 DATAFLUX_INLINE void get_stream::got_ranges(get_unit& unit,
@@ -289,7 +318,7 @@ DATAFLUX_INLINE void get_stream::fail(get_unit& unit, const error& why) {
 DATAFLUX_INLINE bool get_stream::reads_again(get_unit& unit) {
   const bool differs = std::any_of(unit.pieces.begin(), unit.pieces.end(),
                                    [](const get_piece& p) { return p.differs; });
-  if (!differs || unit.several || unit.batched || std::exchange(unit.again, true)) return false;
+  if (!differs || unit.several || std::exchange(unit.again, true)) return false;
   unit.free_memory();
   for (get_piece& p : unit.pieces) p.begin_anew();
   start_unit(unit, window_->held_by(unit.number));

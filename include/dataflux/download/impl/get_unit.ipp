@@ -21,6 +21,7 @@ DATAFLUX_INLINE void get_piece::refuse_place(std::uint64_t size) {
 DATAFLUX_INLINE void get_piece::begin_anew() {
   object_size = request.object_size;
   generation = request.generation;
+  room = 0;
   crc32c = 0;
   verified = differs = false;
   failure.reset();
@@ -121,6 +122,7 @@ DATAFLUX_INLINE result<void> piece_sink::take_memory(std::size_t size) {
 DATAFLUX_INLINE result<void> piece_sink::expect(std::uint64_t length) {
   const std::size_t left = size_ - used_;
   if (length != byte_range::to_end && length > left) {
+    lacked_ = used_ + length;
     return error(errc::out_of_range, std::to_string(length) +
                                          " bytes are to come, the memory holds " +
                                          std::to_string(left) + " more");
@@ -131,6 +133,7 @@ DATAFLUX_INLINE result<void> piece_sink::expect(std::uint64_t length) {
 }
 
 DATAFLUX_INLINE bytes_span piece_sink::prepare(std::size_t wanted) {
+  if (used_ == to_.size()) lacked_ = std::max<std::uint64_t>(lacked_, 4 * std::uint64_t{size_});
   return to_.subspan(used_, std::min(wanted, to_.size() - used_));
 }
 
@@ -153,7 +156,11 @@ DATAFLUX_INLINE std::optional<std::uint64_t> get_unit::bytes(
   std::uint64_t sum = 0;
   for (const get_piece& p : pieces) {
     if (p.failure || !p.own()) continue;
-    if (p.length == get_piece::unknown) return std::nullopt;
+    if (p.length == get_piece::unknown) {
+      if (p.room == 0) return std::nullopt;
+      sum += core.footprint(p.room);
+      continue;
+    }
     if (p.length > 0) sum += core.footprint(p.length);
   }
   return sum;

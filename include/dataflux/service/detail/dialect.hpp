@@ -83,6 +83,8 @@ class dialect {
   }
   /// A body that waits until a redirect was followed, since sending it twice costs too much.
   virtual bool holds_back(const http::request& /*request*/) const noexcept { return false; }
+  /// read_request::member.
+  virtual bool reads_members() const noexcept { return false; }
   /// "this does not look like ...: WHAT; check the endpoint and any proxy".
   virtual std::string not_the_service(std::string_view what) const = 0;
 

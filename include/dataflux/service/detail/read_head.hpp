@@ -43,9 +43,9 @@ struct read_head {
   std::uint64_t length{0};
   /// Less than the whole object comes.
   bool partial{false};
-  /// The service decompressed the object on the way: the bytes are not the stored ones, begin at 0
-  /// whatever was asked, fit no checksum and cannot be resumed. Unless the request says
-  /// decode_gzip, the client ends such a read with an error.
+  /// The service decompressed the object on the way, or took a member out of it: the bytes are not
+  /// the stored ones, begin at 0 whatever was asked, fit no checksum and cannot be resumed. Unless
+  /// the request says decode_gzip or names a member, the client ends such a read with an error.
   bool transcoded{false};
   /// The body is not the object's: a text that says that the range is empty. Nothing is to come.
   bool discard_body{false};

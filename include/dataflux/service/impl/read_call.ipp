@@ -36,6 +36,10 @@ DATAFLUX_INLINE void reading_call::begin(const read_request& what, byte_sink& si
     bad = std::move(valid).error();
   } else if (auto known = check(); !known) {
     bad = std::move(known).error();
+  } else if (!request_.member.empty() && !core().dialect->reads_members()) {
+    bad = error(errc::unimplemented,
+                "member: this service takes no archives apart; AIStore (ais://) does, and an index "
+                "of shards reads single samples anywhere");
   }
   launch(request_.limits, std::move(bad));
 }
@@ -44,18 +48,19 @@ DATAFLUX_INLINE result<byte_sink*> reading_call::open_body(const http::reply_hea
   auto parsed = parse_head(head);
   if (!parsed) return std::move(parsed).error();
   if (parsed->transcoded) {
-    if (!request_.decode_gzip) {
+    if (!request_.decode_gzip && request_.member.empty()) {
       return error(errc::failed_precondition,
                    "the service decompressed the object although asked not to; its stored bytes "
                    "cannot be read here");
     }
     if (!head.content_length() && !head.find("transfer-encoding")) {
       return error(errc::internal,
-                   "the reply ends with its connection, so that nobody can tell whether all of the "
-                   "decompressed object came");
+                   "the reply ends with its connection, so that nobody can tell whether all of it "
+                   "came");
     }
   }
-  if (!parsed->discard_body && parsed->generation == 0 && !parsed->crc32c) {
+  const bool told = parsed->generation != 0 || parsed->crc32c || !request_.member.empty();
+  if (!parsed->discard_body && !told) {
     return error(errc::internal, core().dialect->not_the_service(
                                      "the reply carries neither a generation nor a checksum"));
   }
@@ -78,7 +83,7 @@ DATAFLUX_INLINE result<void> reading_call::begin_body(const read_head& head) {
   summary_.metageneration = head.metageneration;
   summary_.object_size = head.object_size;
   summary_.object_crc32c = head.crc32c;
-  summary_.decoded = head.transcoded;
+  summary_.decoded = head.transcoded && request_.member.empty();
   etag_ = head.etag;
   other_.reset();
   if (!head.crc32c && head.other && !head.partial) other_.emplace(*head.other);
@@ -125,6 +130,7 @@ DATAFLUX_INLINE result<call::progress> reading_call::take_reply() {
                                         std::to_string(expected_) + " bytes")
         .with_retryable(true);
   }
+  if (!request_.member.empty()) summary_.object_size = received_;
   const bool whole = first_offset_ == 0 && received_ == summary_.object_size && !summary_.decoded;
   if (!whole || !(summary_.object_crc32c || other_)) return progress::done;
   if (summary_.object_crc32c ? crc_ == *summary_.object_crc32c : other_->good()) {
@@ -167,8 +173,12 @@ DATAFLUX_INLINE void reading_call::conclude(std::optional<error> failure) noexce
   summary_.crc32c = crc_;
   summary_.attempts = attempts();
   summary_.refusals = refusals();
-  detail::within_memory(
-      [&] { done(failure ? result<read_summary>(std::move(*failure)) : summary_); });
+  detail::within_memory([&] {
+    if (failure && !request_.member.empty()) {
+      failure->with_message("member " + request_.member + ": " + failure->message());
+    }
+    done(failure ? result<read_summary>(std::move(*failure)) : summary_);
+  });
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::service

@@ -258,6 +258,9 @@ DATAFLUX_INLINE result<object_metadata> memory_service::stat(const stat_request&
 }
 
 DATAFLUX_INLINE result<memory_service::stored> memory_service::open(const read_request& r) const {
+  if (!r.member.empty()) {
+    return error{errc::unimplemented, "member: memory_store takes no archives apart"};
+  }
   auto found = get(r.bucket, r.object, r.generation, r.conditions);
   if (found && r.decode_gzip && (*found)->metadata.content_encoding == "gzip") {
     return error{errc::unimplemented, "memory_store decompresses nothing: leave out decode_gzip"};

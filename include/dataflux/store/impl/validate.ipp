@@ -19,6 +19,7 @@ namespace detail {
 using metadata_list = std::span<const std::pair<std::string, std::string>>;
 
 inline constexpr std::size_t longest_object_name = 1024;
+inline constexpr std::size_t longest_member_name = 4096;
 inline constexpr std::size_t metadata_limit = std::size_t{8} << 10U;
 inline constexpr std::uint64_t largest_part = 5ULL << 30U;
 inline constexpr std::size_t most_sources = 32;
@@ -86,6 +87,24 @@ inline result<void> check_generation(std::int64_t generation) {
   if (generation >= 0) return {};
   return error{errc::invalid_argument,
                "generation " + std::to_string(generation) + ": must not be negative"};
+}
+
+/// What no reply of a member tells cannot be asked for.
+inline result<void> check_member(const read_request& r) {
+  if (r.member.empty()) return {};
+  if (r.member.size() > longest_member_name || !codec::is_valid_utf8(r.member) ||
+      has_control(r.member)) {
+    return bad_input("member", r.member,
+                     "is UTF-8 of at most 4096 bytes, without control characters");
+  }
+  if (!r.range.is_all()) {
+    return error{errc::invalid_argument,
+                 "member: it is read as a whole, since no service reads a range of one"};
+  }
+  if (r.generation == 0 && !r.conditions.any() && !r.decode_gzip) return {};
+  return error{errc::invalid_argument,
+               "member: its reply does not tell which state of the archive it is of, so name "
+               "neither a generation nor conditions, and a URL instead of a row"};
 }
 
 inline result<void> check_fields(metadata_fields fields) {
@@ -281,7 +300,7 @@ DATAFLUX_INLINE result<void> validate(const read_request& r) {
   }
   return detail::first_error(detail::check_names(r.bucket, r.object),
                              detail::check_generation(r.generation),
-                             detail::validate_conditions(r.conditions));
+                             detail::validate_conditions(r.conditions), detail::check_member(r));
 }
 
 DATAFLUX_INLINE result<void> validate(const insert_request& r) {

@@ -25,8 +25,15 @@ DATAFLUX_INLINE result<void> validate(const read_batch_request& r) {
   std::uint64_t bytes = 0;
   for (const batched_read& each : r.entries) {
     auto good = detail::first_error(detail::validate_object_name(each.object),
-                                    detail::check_generation(each.generation));
+                                    detail::check_generation(each.generation),
+                                    detail::check_member({.member = each.member}));
     if (!good) return good;
+    if (each.generation != 0 && (!each.whole || !each.member.empty())) {
+      return error{errc::invalid_argument, "generation: of whole objects of a batch only"};
+    }
+    if (!each.whole && !each.member.empty()) {
+      return error{errc::invalid_argument, "member: it is read as a whole"};
+    }
     bytes += each.into.size();
   }
   if (bytes > (std::uint64_t{8} << 20U)) {
