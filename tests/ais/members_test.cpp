@@ -69,10 +69,10 @@ TEST_CASE("ais members: what no reply could have is refused before any request",
   const auto refused = [&](dataflux::read_request r) {
     r.object = "x.tar";
     r.member = r.member.empty() ? "dir/a.jpg" : r.member;
-    const auto before = w.client->totals().requests.load();
+    const auto before = w.client->totals().requests_b.load();
     const auto why = w.get(r).error();
     INFO(why.to_string());
-    CHECK(w.client->totals().requests.load() == before);
+    CHECK(w.client->totals().requests_b.load() == before);
     CHECK(why.message().find("member") != std::string::npos);
     return why.code();
   };

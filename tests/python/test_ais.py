@@ -46,6 +46,7 @@ def test_objects_are_written_read_listed_and_removed(client):
     assert [row.name for row in listing] == sorted(bodies)
     assert {each.request.name: bytes(each.data) for each in client.get_many(listing).items()} == bodies
     assert client.list("ais://bkt/", delimiter="/").prefixes == ("a/",)
+    assert [row.name for row in client.list("ais://bkt/", glob="a/?")] == [f"a/{i}" for i in range(10)]
     client.delete("ais://bkt/a/7")
     with pytest.raises(dataflux.NotFoundError, match=r"ais://bkt/a/7"):
         client.get("ais://bkt/a/7")

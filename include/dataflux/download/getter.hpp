@@ -27,8 +27,7 @@ struct get_request {
   /// 0 = the live one. Requests that are read together get the same one.
   std::int64_t generation{0};
   byte_range range{};
-  /// Memory for the bytes, of exactly their size; otherwise the item is out_of_range. Empty = the
-  /// library's memory, which the item then holds.
+  /// Memory of exactly the bytes' size. Empty = the library's memory, which the item then holds.
   bytes_span into{};
   /// Size and checksum of the whole object, from a listing. With them memory is reserved before a
   /// request is sent, and the bytes are also compared with the listing.
@@ -36,8 +35,7 @@ struct get_request {
   std::optional<std::uint32_t> crc32c{};
   /// Checksum of the range, from an index of shards, with which its bytes are compared.
   std::optional<std::uint32_t> range_crc32c{};
-  /// As read_request::member; all else is of the member then. One that is longer than was expected
-  /// is asked for again, as a whole, where its reply does not fit into memory for it.
+  /// As read_request::member. One longer than was expected is asked for again, as a whole.
   std::string member{};
 
   /// A listed object as a whole, exactly as it was listed: that generation, of that size.
@@ -169,9 +167,8 @@ class get_feed {
 /// small. A body above a quarter of the cap begins with the memory that is free, and continues as
 /// more becomes free. An empty object of known size takes no request.
 ///
-/// Consecutive requests for ranges of one object and generation, up to a slice together, are read
-/// by few requests. These include gaps that cost less than a request. Ranges may overlap, and are
-/// borrowed with the first of them.
+/// Consecutive ranges of one object and generation, up to a slice together, are read by few
+/// requests, with gaps that cost less than one. They may overlap, and are borrowed together.
 ///
 /// With compose_options groups of up to 32 whole objects are read through a composite of exactly
 /// the requested generations; items are the same, compared one by one. If a composite cannot be

@@ -449,11 +449,11 @@ class GetManyVerbs:
         Arguments:
             requests: a Listing, whose names never pass through Python; or an iterable, which may
                 have no end, of places ("gs://bucket/name", (bucket, name), rows), or of (place,
-                offset, length), length None = to the end, or of AIStore's (URL, member of an archive). All are of one bucket. An iterable is
-                asked for some thousands of requests ahead of their items, by whoever asks for a
-                batch: one that waits holds that batch back. Where requests come of earlier items,
-                or of other threads, it gives `...` while it has none: it is gone on with when the
-                next batch is asked for, or after 0.1 s.
+                offset, length), length None = to the end, or of AIStore's (URL, member of an archive).
+                All are of one bucket. An iterable is asked for some thousands of requests ahead of
+                their items, by whoever asks for a batch: one that waits holds that batch back. Where
+                requests come of earlier items, or of other threads, it gives `...` while it has none:
+                it is gone on with when the next batch is asked for, or after 0.1 s.
             order: "asked": items come in the order of the requests; "ready": as they are there.
             on_error: "raise": the first request that fails ends all with its error; "return": its
                 item has the error, and no data; "omit": it has no item, and is counted.

@@ -299,7 +299,7 @@ TEST_CASE("ais list: the document that asks for a page", "[ais]") {
         "GET /v1/buckets/bkt?provider=ais\r\nContent-Type: application/json\r\n");
   const ais::call_context context{gateway(), "ais"};
   for (const dataflux::list_page_request& bad :
-       {dataflux::list_page_request{.match_glob = "*"},
+       {dataflux::list_page_request{.delimiter = "/", .match_glob = "*"},
         dataflux::list_page_request{.versions = true},
         dataflux::list_page_request{.delimiter = "/", .include_trailing_delimiter = true}}) {
     CHECK(ais::list_verb::check(context, bad).error().code() == errc::unimplemented);
@@ -338,6 +338,9 @@ TEST_CASE("ais list: a page, its bounds and its folds", "[ais]") {
   CHECK(names_of(*some) == texts{"b/1", "b/2"});
   CHECK(some->next_page_token.empty());
   CHECK(names_of(*page_of({.page_token = "nb/1"}, five)) == texts{"b/2", "c", "e"});
+  const auto matched = page_of({.match_glob = "b/*"}, five);
+  CHECK(names_of(*matched) == texts{"b/1", "b/2"});
+  CHECK(matched->next_page_token == "ne");
 
   const auto folded = page_of({.delimiter = "/"}, five);
   CHECK(names_of(*folded) == texts{"a", "c", "e"});

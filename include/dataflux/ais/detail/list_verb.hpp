@@ -15,8 +15,9 @@ struct list_state {
 };
 
 /// GET with a body. The service knows a prefix and an exclusive beginning, and orders by name
-/// (s3-protocol.md 8.2); an end, an inclusive beginning and a delimiter are applied here. So with a
-/// delimiter a page costs as much as one of all names, but the rest of a folded prefix is skipped.
+/// (s3-protocol.md 8.2); an end, an inclusive beginning, a delimiter and match_glob are applied
+/// here. So with a delimiter a page costs as much as one of all names, but the rest of a folded
+/// prefix is skipped.
 ///
 /// A page goes on behind its last name, so that any range can be cut anywhere. The generation of a
 /// listed object is 0 unless its version and its checksum are both listed: then it is that of a
@@ -35,8 +36,8 @@ struct list_verb {
     return {info.name, r.bucket, {}, 0, false};
   }
   /// Errors: unimplemented for buckets of others, whose listings take no start_after, and for
-  /// match_glob, versions and include_trailing_delimiter; invalid_argument for a page_token of
-  /// another listing.
+  /// versions, include_trailing_delimiter, and match_glob beside a delimiter; invalid_argument for
+  /// a page_token of another listing.
   static result<void> check(const call_context& context, const request& r);
   static void prepare(const request& r, const call_id&, state& s);
   static void build(const call_context& context, const request& r, const state& s,

@@ -4,12 +4,14 @@
 #include <dataflux/ais/detail/list_verb.hpp>
 #include <dataflux/ais/detail/object_state.hpp>
 #include <dataflux/ais/detail/target.hpp>
+#include <dataflux/codec/detail/glob.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/service/detail/just_before.hpp>
 #include <dataflux/service/detail/printable_text.hpp>
 #include <dataflux/service/detail/reply_words.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::ais {
@@ -59,7 +61,7 @@ DATAFLUX_INLINE result<void> list_verb::check(const call_context& context, const
     return error{errc::unimplemented,
                  std::string{what}.append(": AIStore's listing does not know it")};
   };
-  if (!r.match_glob.empty()) return lacks("match_glob");
+  if (!r.match_glob.empty() && !r.delimiter.empty()) return lacks("match_glob with a delimiter");
   if (r.versions) return lacks("versions");
   if (r.include_trailing_delimiter && !r.delimiter.empty()) {
     return lacks("include_trailing_delimiter");
@@ -93,7 +95,9 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
 class page_reader {
  public:
   page_reader(const list_page_request& asked, list_page& page)
-      : asked_(asked), from_(start_of(asked)), page_(page) {}
+      : asked_(asked), from_(start_of(asked)), page_(page) {
+    if (!asked.match_glob.empty()) glob_.emplace(asked.match_glob);
+  }
 
   void read(const codec::json_value& root) {
     for (const codec::json_value& entry : root.find("entries").elements()) take(entry);
@@ -132,7 +136,7 @@ class page_reader {
     const bool told_before = !from_.folded.empty() && name.starts_with(from_.folded);
     if (ended_ || name < from_.floor || told_before) return;
     if (!from_.after.empty() && name <= from_.after) return;
-    if (fold(name)) return;
+    if (fold(name) || (glob_ && !glob_->matches(name))) return;
     page_.objects.append(name, *size, generation_of(entry), std::nullopt);
   }
 
@@ -158,6 +162,7 @@ class page_reader {
   const list_page_request& asked_;
   const page_start from_;
   list_page& page_;
+  std::optional<codec::glob> glob_{};
   bool ended_{false};
   std::string last_{};
   std::string folded_{};

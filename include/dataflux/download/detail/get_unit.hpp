@@ -48,6 +48,9 @@ struct get_piece {
   void check(const read_summary& summary);
   void check(const ranged_read_summary& summary);
   void fail(errc code, const std::string& what);
+  /// A range that the object of that generation has was refused as behind its end: the object was
+  /// replaced. AIStore refuses without a word about the state that it looked at.
+  void explain_refused_range();
   /// Whether it begins where an object of `size` bytes has none; of an empty one all is there.
   bool misses(std::uint64_t size) const noexcept {
     return offset >= size && offset != 0 && !request.range.is_suffix();

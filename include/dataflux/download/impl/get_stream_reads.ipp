@@ -334,6 +334,7 @@ DATAFLUX_INLINE void get_stream::done(get_unit& unit) {
   for (get_piece& p : unit.pieces) {
     if (p.failure) {
       p.failure->with_bucket(request_.bucket);
+      p.explain_refused_range();
     } else {
       lost = false;
       core_->counters.bytes += p.length;

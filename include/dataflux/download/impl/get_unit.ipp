@@ -13,6 +13,13 @@ DATAFLUX_INLINE void get_piece::fail(errc code, const std::string& what) {
   failure->with_object(name.str()).with_generation(request.generation);
 }
 
+DATAFLUX_INLINE void get_piece::explain_refused_range() {
+  const bool known = object_size && request.object_size == object_size && request.generation != 0;
+  if (!known || failure->http_status() != 416 || failure->code() != errc::out_of_range) return;
+  failure->with_code(errc::not_found)
+      .with_message("the object has fewer bytes than were listed: that generation is gone");
+}
+
 DATAFLUX_INLINE void get_piece::refuse_place(std::uint64_t size) {
   fail(errc::out_of_range, "the range begins at " + std::to_string(offset) + ", the object has " +
                                std::to_string(size) + " bytes");
