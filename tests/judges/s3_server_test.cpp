@@ -97,8 +97,8 @@ struct judged {
 /// What moto does as the service does.
 constexpr void (s3_behaviour::behaviour::*of_moto[])() const {
     &s3_behaviour::behaviour::odd_objects, &s3_behaviour::behaviour::ranges,
-    &s3_behaviour::behaviour::metadata, &s3_behaviour::behaviour::conditions,
-    &s3_behaviour::behaviour::listings};
+    &s3_behaviour::behaviour::metadata,    &s3_behaviour::behaviour::conditions,
+    &s3_behaviour::behaviour::listings,    &s3_behaviour::behaviour::missing_buckets};
 
 TEST_CASE("s3 server: what the verbs of S3 do", "[judges]") {
   using s3_behaviour::behaviour;

@@ -303,6 +303,24 @@ TEST_CASE("s3 bucket: its region, then its versioning", "[s3]") {
   REQUIRE((found && *found));
   CHECK((*found)->location == "eu-west-1");
   CHECK((*found)->versioning);
+  const auto versioning = [&](std::string_view body) {
+    return s3::bucket_verb::parse(r, state, scripted_reply{200, body}.whole());
+  };
+  CHECK_FALSE((*versioning("<VersioningConfiguration/>").value()).versioning);
+  // As moto has it.
+  const std::string start{
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<GetBucketVersioningResponse>"};
+  const std::string end{"</GetBucketVersioningResponse>"};
+  CHECK((*versioning(start + "<Status>Enabled</Status>" + end).value()).versioning);
+  CHECK_FALSE((*versioning(start + "<Status>Suspended</Status>" + end).value()).versioning);
+  CHECK_FALSE((*versioning(start + end).value()).versioning);
+  for (const char* none :
+       {"", "<Status>Enabled</Status>", "<html><body>sign in</body></html>",
+        "<Error><Code>AccessDenied</Code></Error>", "<VersioningConfiguration><Status>Ena"}) {
+    INFO(none);
+    CHECK_FALSE(versioning(none));
+  }
+  CHECK(versioning("").error().message().find("VersioningConfiguration") != std::string::npos);
 }
 
 }  // namespace

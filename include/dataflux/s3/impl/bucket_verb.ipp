@@ -29,8 +29,13 @@ DATAFLUX_INLINE result<std::optional<bucket_metadata>> bucket_verb::parse(
     s.found->location_type = "region";
     return std::optional<bucket_metadata>{};
   }
-  const auto document = parse_document(reply, "VersioningConfiguration", identity(r));
-  if (!document) return document.error();
+  auto document = parse_document(reply, "VersioningConfiguration", identity(r));
+  if (!document) {
+    // As moto names it. AWS's own clients look at no name of the root.
+    auto described = parse_document(reply, "GetBucketVersioningResponse", identity(r));
+    if (!described) return std::move(document).error();
+    document = std::move(described);
+  }
   s.found->versioning = document->root().child_text("Status") == "Enabled";
   return s.found;
 }
