@@ -154,6 +154,30 @@ TEST_CASE("aws: which files", "[auth]") {
   CHECK(search(machine) == "error: cannot read profiles: /s: broken");
 }
 
+TEST_CASE("aws: a profile is in either file, and the other may be empty, missing or the same",
+          "[auth]") {
+  const std::string keys = "aws_access_key_id = AKID\naws_secret_access_key = HIDDEN\n";
+  test::scripted_environment machine;
+  machine.variables["AWS_CONFIG_FILE"] = "/c";
+  machine.variables["AWS_SHARED_CREDENTIALS_FILE"] = "/s";
+  machine.files["/c"] = "[profile job]\n" + keys;
+  CHECK(search(machine, {.profile = "job"}) == "aws_profile");
+  machine.files["/s"] = "";
+  CHECK(search(machine, {.profile = "job"}) == "aws_profile");
+  CHECK(search(machine, {.profile = "none"}) == "error: there is no profile \"none\" in /s and /c");
+  std::swap(machine.files["/c"], machine.files["/s"]);
+  CHECK(search(machine, {.profile = "job"}) == "error: there is no profile \"job\" in /s and /c");
+  machine.files["/s"] = "[job]\n" + keys;
+  CHECK(search(machine, {.profile = "job"}) == "aws_profile");
+  machine.files.erase("/c");
+  CHECK(search(machine, {.profile = "job"}) == "aws_profile");
+  machine.variables["AWS_CONFIG_FILE"] = "/s";
+  CHECK(search(machine, {.profile = "job"}) == "aws_profile");
+  machine.files["/s"] = "[profile other]\nregion = eu-west-1\n[job]\n" + keys;
+  CHECK(search(machine, {.profile = "job"}) == "aws_profile");
+  CHECK(dataflux::find_aws_credentials({.profile = "other"}, machine)->region == "eu-west-1");
+}
+
 TEST_CASE("aws: roles by source_profile, in a row", "[auth]") {
   test::scripted_environment machine("/h");
   machine.files["/h/.aws/config"] =

@@ -40,6 +40,8 @@ TEST_CASE("environment: reads whole files and says what is wrong with others", "
   CHECK(code(folder.at("")) == errc::invalid_argument);
   REQUIRE(::mkfifo(folder.at("pipe").c_str(), 0600) == 0);
   CHECK(code(folder.at("pipe")) == errc::invalid_argument);
+  CHECK(process_environment().read_file("/dev/null").value().empty());
+  CHECK(code("/dev/zero") == errc::invalid_argument);
   std::ofstream(folder.at("long")) << std::string((1U << 20U) + 1, 'x');
   CHECK(code(folder.at("long")) == errc::invalid_argument);
   if (::geteuid() != 0) {

@@ -31,14 +31,16 @@ inline std::string aws_files::both() const {
 
 inline result<aws_profiles> aws_files::read(const environment& machine) const {
   aws_profiles profiles;
-  for (const std::string& path : {config, credentials}) {
+  for (const std::string* each : {&config, &credentials}) {
+    const std::string& path = *each;
     if (path.empty()) continue;
     const auto text = machine.read_file(path);
     if (!text && text.error().code() == errc::not_found) continue;
     if (!text) {
       return error{errc::unauthenticated, "cannot read profiles: " + text.error().message()};
     }
-    auto good = path == config ? profiles.add_config(*text) : profiles.add_credentials(*text);
+    // Both may be one file, which is then read as either.
+    auto good = each == &config ? profiles.add_config(*text) : profiles.add_credentials(*text);
     if (!good) return error{errc::invalid_argument, path + " " + good.error().message()};
   }
   return profiles;

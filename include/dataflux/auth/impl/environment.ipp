@@ -39,6 +39,12 @@ inline error file_error(const std::string& path, int reason) {
   return {code, path + ": " + std::generic_category().message(reason)};
 }
 
+/// /dev/null, by which a variable says "no file" where one is meant: it reads as an empty one.
+inline bool is_null_device(const struct stat& facts) noexcept {
+  struct stat null {};
+  return S_ISCHR(facts.st_mode) && ::stat("/dev/null", &null) == 0 && facts.st_rdev == null.st_rdev;
+}
+
 class process_environment_reader final : public environment {
  public:
   std::optional<std::string> variable(const char* name) const override {
@@ -52,6 +58,7 @@ class process_environment_reader final : public environment {
     struct stat facts {};
     if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) return file_error(path, errno);
     // Opened without waiting, so that a named pipe is found here instead of hanging the caller.
+    if (is_null_device(facts)) return std::string{};
     if (!S_ISREG(facts.st_mode)) return error{errc::invalid_argument, path + ": it is no file"};
     std::string text;
     for (;;) {
