@@ -91,6 +91,31 @@ def test_large_objects_are_appended_to_and_joined(fs, bucket):
     assert bucket.get("m") == b"." * (10 << 20) + b"more" and bucket.names() == ["large", "m"]
 
 
+def test_an_access_point_by_its_arn(fs, tmp_path):
+    arn = "arn:aws:s3:eu-west-1:123456789012:accesspoint/p"
+    path = f"s3://{arn}/a/b"
+    for given in (path, f"s3a://{arn}/a/b", f"{arn}/a/b"):
+        assert fs.split_path(given) == (arn, "a/b", None)
+    assert [fs._parent(each) for each in (path, f"{arn}/a", f"s3://{arn}/", arn)] == [f"{arn}/a", arn, "", ""]
+    assert fs.unstrip_protocol(f"{arn}/a") == f"s3://{arn}/a"
+    (tmp_path / "f").write_bytes(b"f")
+    calls = [lambda: fs.cat(path), lambda: fs.info(path), lambda: fs.info(arn), lambda: fs.exists(path),
+             lambda: fs.isfile(path), lambda: fs.isdir(path), lambda: fs.isdir(arn), lambda: fs.ls(f"s3://{arn}"),
+             lambda: fs.ls(path), lambda: fs.find(arn, withdirs=True), lambda: fs.glob(f"{arn}/*/b"),
+             lambda: fs.du(path), lambda: fs.rm(path), lambda: fs.rm(f"{arn}/a", recursive=True),
+             lambda: fs.pipe(path, b""), lambda: fs.put(str(tmp_path / "f"), path),
+             lambda: fs.get(path, str(tmp_path / "g")), lambda: list(fs.walk(arn)), lambda: fs.open(path)]
+    for number, call in enumerate(calls):  # here it is another server's
+        with pytest.raises(dataflux.InvalidArgumentError, match="stands for a host of AWS") as told:
+            call()
+        assert told.value.bucket == arn, number
+        assert told.value.object in ("", "a/b", None), number
+    with pytest.raises(NotImplementedError, match="is a bucket"):
+        fs.mkdir(arn)
+    with pytest.raises(NotImplementedError, match="is a bucket"):
+        fs.rm(f"s3://{arn}/", recursive=True)
+
+
 def test_what_s3_lacks(fs, bucket):
     bucket.put("large", b".")
     for call in (lambda: fs.ls(""), lambda: fs.setxattrs(f"{bucket.name}/large", a="b")):

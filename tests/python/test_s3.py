@@ -180,6 +180,17 @@ def test_an_access_point_by_its_arn(emulator, client):
     refused(emulator, dataflux.Error, "of several regions", lambda: client.get((several, "a")))
 
 
+@pytest.mark.parametrize("service", ["gcs", "ais"])
+def test_no_other_service_has_an_arn(service):
+    arn, scheme = "arn:aws:s3:eu-west-1:123456789012:accesspoint/p", {"gcs": "gs"}.get(service, service)
+    nowhere = {"endpoint": "http://127.0.0.1:9"}  # where nobody answers
+    with dataflux.Client(service=service, **nowhere, **({"emulator": True} if service == "gcs" else {})) as client:
+        for call in (lambda: client.get(f"{scheme}://{arn}/a"), lambda: client.get((arn, "a")),
+                     lambda: client.list(f"{scheme}://{arn}"), lambda: client.put(f"{scheme}://{arn}/a", b"")):
+            with pytest.raises(dataflux.InvalidArgumentError, match="begin the URL with s3://"):
+                call()
+
+
 def test_globs_and_versions(emulator, client, bucket):
     for name in ("a/1.tar", "a/2.txt", "a/b/3.tar", "c.tar"):
         bucket.put(name)

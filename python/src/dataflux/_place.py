@@ -120,6 +120,16 @@ class Places:
         return named(bucket, scheme), *rest
 
 
+def cut_bucket(path):
+    """path.partition("/") of a bucket and what lies in it. The name of an access point has a slash, too:
+    arn:aws:s3:REGION:ACCOUNT:accesspoint/NAME."""
+    bucket, slash, name = path.partition("/")
+    if bucket.startswith("arn:"):
+        point, slash, name = name.partition("/")
+        bucket = f"{bucket}/{point}"
+    return bucket, slash, name
+
+
 def _checked(text, argument):
     if "\0" in text:
         raise ValueError(f"{argument}: a name has a NUL, which no name may have: {text!r}")
@@ -135,10 +145,7 @@ def _parts(value, argument):
         scheme, found, rest = value.partition("://")
         if not found or scheme not in SCHEMES:
             raise ValueError(f"{argument}: {value!r} is no gs://bucket/name, s3:// or ais://bucket/name")
-        bucket, _, name = rest.partition("/")
-        if bucket.startswith("arn:"):  # of an access point: arn:aws:s3:REGION:ACCOUNT:accesspoint/NAME
-            point, _, name = name.partition("/")
-            bucket = f"{bucket}/{point}"
+        bucket, _, name = cut_bucket(rest)
         return _checked(named(bucket, SCHEMES[scheme]), argument), _checked(name, argument), 0
     if isinstance(value, tuple) and len(value) == 2:
         bucket, name = value

@@ -17,7 +17,7 @@ from ._get_many import AsyncGetMany, GetMany
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, Size, byref, kind_of, library, struct
 from ._listing import Listing, RowFeed, numbers_of
-from ._place import count_of, flag_of, named, nanoseconds, one_of, scheme_of_told, url_of
+from ._place import count_of, cut_bucket, flag_of, named, nanoseconds, one_of, scheme_of_told, url_of
 from ._reports import (SHARD_COUNTS, IndexedSample, IndexedShard, IndexedShards, VerifiedShards,
                        WrongShard)
 from ._shard_lists import ShardNames, shards_of
@@ -427,7 +427,7 @@ class _Splitter:
         url = sample["__url__"]
         return _errors.of_status(
             "invalid_argument", f"{url}: the sample {sample['__key__']!r} has the field '__error__', by which samples "
-            "that have failed are told: rename the member", bucket=self._index.bucket, object=url.split("/", 3)[3])
+            "that have failed are told: rename the member", bucket=self._index.bucket, object=cut_bucket(url.partition("://")[2])[2])
 
 
 class GetSamples:

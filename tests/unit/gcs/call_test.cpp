@@ -196,6 +196,22 @@ TEST_CASE("client: buckets are those of the credentials' project, or of the quot
   CHECK(w.net->log().empty());
 }
 
+TEST_CASE("client: what AWS calls its own is refused before any request", "[gcs]") {
+  fixture w;
+  const std::string arn{"arn:aws:s3:eu-west-1:123456789012:accesspoint/p"};
+  const auto refused = [&](const auto& outcome) {
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code() == errc::invalid_argument);
+    CHECK(outcome.error().message().find("begin the URL with s3://") != std::string::npos);
+  };
+  refused(w.run(dataflux::stat_request{.bucket = arn, .object = "o"}));
+  refused(w.run(dataflux::list_page_request{.bucket = arn}));
+  refused(w.run(dataflux::bucket_request{.bucket = arn}));
+  refused(w.run(dataflux::rewrite_request{
+      .source_bucket = arn, .source = "o", .bucket = "bkt", .object = "o"}));
+  CHECK(w.net->log().empty());
+}
+
 TEST_CASE("client: a call leaves nothing for the next one of its kind", "[gcs]") {
   fixture w;
   int asked = 0;

@@ -52,6 +52,14 @@ class dialect {
   /// The names of all verbs, for the latencies. What it lists outlives the dialect.
   virtual std::span<const std::string_view> verbs() const noexcept = 0;
 
+  /// Why a name that has passed validate_bucket_name() stands for nothing here. Nothing: it may.
+  virtual std::optional<error> refuse_bucket(std::string_view bucket) const {
+    if (!bucket.starts_with("arn:")) return std::nullopt;
+    return error{errc::invalid_argument,
+                 "an ARN stands for what AWS has, and this is another service: begin the URL with "
+                 "s3://, or name a bucket"};
+  }
+
   /// Whether the place that a request goes to may learn who asks. Else it is not signed.
   virtual bool trusts(const http::request& request) const noexcept = 0;
   /// The fields that every request of a call has, besides the User-Agent. Before signing.

@@ -68,6 +68,9 @@ DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<erro
     return conclude(std::move(inherited));
   }
   if (executor == nullptr) executor = &core_->transport().next_executor();
+  for (const std::string_view bucket : {identity().bucket, identity().source_bucket}) {
+    if (!bad_) bad_ = core_->dialect->refuse_bucket(bucket);
+  }
   if (!core_->enter(*this)) stop();
   const bool posted = detail::within_memory([this] {
     executor->post(

@@ -7,11 +7,12 @@ from fsspec.utils import other_paths
 from glob import has_magic
 
 from .._errors import Error, NotFoundError, again
+from .._place import cut_bucket
 from ._attributes import attributes_of, condition_of, fixed, refuse
 from ._expanding import folder_told, listed, passed_over
 from ._finding import missing
 from ._options import without_harmless
-from ._paths import is_folder, is_text, prefix_of
+from ._paths import in_bucket, is_folder, is_text, prefix_of
 
 _ONE_REQUEST = 16 << 20  # bytes up to which an object is written by one request
 _NO_BUCKETS = ("dataflux makes and removes no buckets: use `gcloud storage buckets create` or "
@@ -243,7 +244,7 @@ class Changing:
         named = await self._named(wanted, recursive)
         done, files = 0, {}
         for each in wanted:
-            bucket, _, name = each.partition("/")
+            bucket, _, name = cut_bucket(each)
             pattern = has_magic(each) and each not in named
             if await self._discarded(bucket, name, depth_of_all):
                 done += 1
@@ -298,7 +299,7 @@ class Changing:
 
         Raises: NotImplementedError for a bucket.
         """
-        if "/" not in self._strip_protocol(path).rstrip("/"):
+        if not in_bucket(self._strip_protocol(path).rstrip("/")):
             raise NotImplementedError(f"path: {path!r} is a bucket: {_NO_BUCKETS}")
 
     async def _makedirs(self, path, exist_ok=False):

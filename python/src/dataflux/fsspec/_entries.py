@@ -5,6 +5,8 @@ from __future__ import annotations
 from binascii import b2a_base64
 
 from .._object import time_of
+from .._place import cut_bucket
+from ._paths import in_bucket
 
 
 def entry_of_object(known):
@@ -32,7 +34,7 @@ def entry_of_row(row, versions=False):
 
 def entry_of_folder(path, marker=None):
     """Of a folder, which is nothing but names; "generation" where an empty object makes it."""
-    entry = {"bucket": path.partition("/")[0], "name": path, "size": 0, "type": "directory",
+    entry = {"bucket": cut_bucket(path)[0], "name": path, "size": 0, "type": "directory",
              "storageClass": "DIRECTORY"}
     if marker is not None:
         entry["generation"] = str(marker.generation)
@@ -59,7 +61,7 @@ def folders_above(paths, root, begins=""):
         if folder == last:
             continue
         last = folder
-        while (len(folder) >= least and folder not in found and "/" in folder
+        while (len(folder) >= least and folder not in found and in_bucket(folder)
                and folder.startswith(begins)):
             found[folder] = None
             folder = folder.rpartition("/")[0]

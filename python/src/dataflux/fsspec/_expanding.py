@@ -9,9 +9,10 @@ from glob import has_magic
 import fsspec
 
 from .._errors import Error, NotFoundError
+from .._place import cut_bucket
 from ._entries import entry_of_folder, entry_of_object, entry_of_row
 from ._finding import depth_of, is_denied, missing
-from ._paths import is_folder, is_text, prefix_of, without_slash
+from ._paths import in_bucket, is_folder, is_text, prefix_of, without_slash
 
 # The folders of whoever is between a caller and a verb.
 _OURS = tuple(os.path.join(os.path.dirname(path), "") for path in (os.path.dirname(__file__), fsspec.__file__))
@@ -57,8 +58,8 @@ class Expanding:
     async def _named(self, paths, recursive=False):
         """{path: entry} of those that have what patterns have, and name an object; with `recursive` a
         folder, too. An object's name means that object, whatever else it would match."""
-        paths = [path for path in paths if has_magic(path) and "/" in without_slash(path)
-                 and not has_magic(path.partition("/")[0])]
+        paths = [path for path in paths if has_magic(path) and in_bucket(without_slash(path))
+                 and not has_magic(cut_bucket(path)[0])]
         files = [path for path in paths if not is_folder(path)]
         places = [self._object(path) for path in files]
         outcomes = await self._road.each("stat", [

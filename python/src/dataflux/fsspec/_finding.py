@@ -6,13 +6,14 @@ from fsspec.asyn import AsyncFileSystem
 
 from .._errors import (Error, NotFoundError, PermissionDeniedError, ResourceExhaustedError,
                        UnauthenticatedError)
+from .._place import cut_bucket
 from ._entries import (Tree, entry_of_bucket, entry_of_folder, entry_of_object, entry_of_row,
                        folders_above, is_marker)
-from ._paths import is_folder, prefix_of, without_slash
+from ._paths import in_bucket, is_folder, prefix_of, without_slash
 
 
 def missing(path):
-    bucket, _, name = path.partition("/")
+    bucket, _, name = cut_bucket(path)
     return NotFoundError(f"{path}: there is no such object and no such folder", bucket=bucket,
                          object=name)
 
@@ -108,7 +109,7 @@ class Finding:
         folder = without_slash(path)
         if not folder:
             return {"name": "", "size": 0, "type": "directory"}
-        if "/" not in folder:
+        if not in_bucket(folder):
             return await self._bucket_entry(folder)
         if not is_folder(path):
             bucket, name, generation = self._object(path, generation)
@@ -136,7 +137,7 @@ class Finding:
     async def _isfile(self, path, **kwargs):
         """Whether it is an object."""
         path = self._strip_protocol(path)
-        if is_folder(path) or "/" not in path:
+        if is_folder(path) or not in_bucket(path):
             return False
         bucket, name, generation = self._object(path)
         return await self._road.call("exists", (bucket, name), generation=generation)
@@ -148,7 +149,7 @@ class Finding:
         Raises: what does not say so. Who may not list learns it of objects alone.
         """
         path = self._strip_protocol(path)
-        if "/" not in without_slash(path):
+        if not in_bucket(without_slash(path)):
             return await self._exists(path)
         try:
             below = await self._below(*prefix_of(path))
@@ -248,7 +249,7 @@ class Finding:
             found, itself = await self._one_level(path, prefix, versions)
         else:
             found, itself = await self._buckets(prefix), None
-        if not found and itself is None and "/" in folder and not prefix:
+        if not found and itself is None and in_bucket(folder) and not prefix:
             found = [await self._file(folder)]
         found.sort(key=lambda entry: entry["name"])
         return found if detail else [entry["name"] for entry in found]
@@ -266,7 +267,7 @@ class Finding:
     async def _own_file(self, path, below=False):
         """The entry of an object that has the path of a folder, or None; below: something lies below
         it."""
-        if "/" not in without_slash(path) or below and is_folder(path):
+        if not in_bucket(without_slash(path)) or below and is_folder(path):
             return None
         try:
             return await self._file(without_slash(path))
@@ -339,7 +340,7 @@ class Finding:
         elif maxdepth == 1:
             level, itself = await self._one_level(path, prefix, versions)
             found = [entry for entry in level if withdirs or entry["type"] == "file"]
-            if withdirs and (level or itself) and "/" in folder and not prefix:
+            if withdirs and (level or itself) and in_bucket(folder) and not prefix:
                 found.append(entry_of_folder(folder, itself))
         else:
             found = await self._all_below(path, withdirs, prefix, versions)
@@ -400,7 +401,7 @@ class Finding:
             found = await self._ls(path, detail=True)
         else:
             found = await self._found(path, maxdepth, True, both=False)
-            if not found and "/" in root:
+            if not found and in_bucket(root):
                 raise missing(path)
         for entry in found:
             if entry["name"] == root:

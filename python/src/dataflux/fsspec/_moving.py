@@ -11,6 +11,7 @@ from fsspec.utils import check_contained, isfilelike, other_paths
 from glob import has_magic
 
 from .._errors import Error, NotFoundError
+from .._place import cut_bucket
 from .._reports import CopiedFolder
 from ._attributes import attributes_of, condition_of, refuse
 from ._changing import raise_first
@@ -66,7 +67,7 @@ def _expanded_here(paths, recursive, maxdepth):
 
 def _two_of_one_name(own, target, report):
     """The Error of a folder that came here without the object of its own name."""
-    bucket, _, name = own["name"].partition("/")
+    bucket, _, name = cut_bucket(own["name"])
     text = (f"{own['name']}: an object has the name of the folder, and no file here can: "
             f"{target} has what lies below it; get_file() brings the object under another name")
     failure = Error(text, bucket=bucket, object=name)

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from fsspec.utils import stringify_path
 
-from .._place import check_local
+from .._place import check_local, cut_bucket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +37,14 @@ def without_slash(path):
     return path[:-1] if path.endswith("/") else path
 
 
+def in_bucket(path):
+    """Whether it goes on behind the bucket, if only by a slash."""
+    return bool(cut_bucket(path)[1])
+
+
 def prefix_of(path):
     """(bucket, what the names of all that lies below a folder begin with)"""
-    bucket, below, name = without_slash(path).partition("/")
+    bucket, below, name = cut_bucket(without_slash(path))
     return bucket, name + "/" if below else ""
 
 
@@ -80,7 +85,7 @@ class Paths:
     @classmethod
     def _split_path(cls, path, version_aware=False):
         """(bucket, name, generation as a str or None)"""
-        bucket, _, name = cls._strip_protocol(path).partition("/")
+        bucket, _, name = cut_bucket(cls._strip_protocol(path))
         if version_aware and name:
             before, mark, generation = name.rpartition("#")
             if not mark:
@@ -96,7 +101,8 @@ class Paths:
 
     @classmethod
     def _parent(cls, path):
-        return cls._strip_protocol(path).rstrip("/").rpartition("/")[0]
+        path = cls._strip_protocol(path).rstrip("/")
+        return path.rpartition("/")[0] if in_bucket(path) else ""
 
     def _object(self, path, generation=None):
         """(bucket, name, generation as a number, 0 = the live one) of a path that names an object."""
