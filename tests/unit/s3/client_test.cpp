@@ -2,9 +2,14 @@
 #include <dataflux/s3/client.hpp>
 #include <dataflux/s3/detail/entity_tag.hpp>
 
+#include <support/short_memory.hpp>
+
 #include "client_fixture.hpp"
 
 #include <chrono>
+#include <memory>
+#include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -210,6 +215,45 @@ TEST_CASE("s3 client: a lost reply of a create-only write is found out", "[s3]")
   // Another writer's object is not ours.
   mark = "another";
   CHECK(f.run(create).error().code() == errc::already_exists);
+}
+
+TEST_CASE("s3 client: short of memory, a question about conditions leaves nobody waiting", "[s3]") {
+  using dataflux::test::short_memory;
+  if (!short_memory::works()) return;
+  const std::string name(100, 'n');
+  const auto create = [&](std::chrono::seconds timeout) {
+    dataflux::insert_request request{
+        .bucket = "bkt", .object = name, .conditions = {.if_generation_match = 0}};
+    request.limits.timeout = timeout;
+    return request;
+  };
+  for (const auto timeout : {0s, 3600s}) {
+    bool enough = false;
+    for (std::int64_t allocations = 0; !enough; ++allocations) {
+      INFO(allocations);
+      REQUIRE(allocations < 300);
+      fixture f;
+      f.answer = [](const auto&) { return failure_of(403, "AccessDenied"); };
+      const auto begun = f.time.now();
+      std::optional<dataflux::time_point> ended;
+      int answers = 0;
+      // Gone with the completion.
+      std::shared_ptr<int> waits(&answers, [&](int*) { ended = f.time.now(); });
+      const auto request = create(timeout);
+      try {
+        const short_memory now(allocations);
+        f.client->start(request, [waits = std::move(waits)](
+                                     const result<dataflux::object_metadata>&) { ++*waits; });
+        enough = !short_memory::felt();
+      } catch (const std::bad_alloc&) {
+      }
+      CHECK(f.run(create(timeout)).error().code() == errc::permission_denied);
+      CHECK(answers < 2);
+      CHECK((!enough || answers == 1));
+      REQUIRE(ended);
+      CHECK(*ended - begun < 3000s);
+    }
+  }
 }
 
 TEST_CASE("s3 client: what is replaced is what was seen", "[s3]") {

@@ -29,7 +29,10 @@ class condition_waiter final : public std::enable_shared_from_this<condition_wai
     if (stop_.stop_requested()) return stop_asked();
     on_stop_.begin(stop_, *this);
     if (!clock_.limited()) return;
-    timer_ = clock_.strand().at(clock_.deadline(), [self = shared_from_this()] {
+    // Whoever nobody can answer any more goes at once, and not with its time limit.
+    timer_ = clock_.strand().at(clock_.deadline(), [who = weak_from_this()] {
+      const auto self = who.lock();
+      if (self == nullptr) return;
       self->timer_ = timer_id::none;
       self->end(error{errc::deadline_exceeded,
                       "the call's time limit passed while it waited for whether this server keeps "

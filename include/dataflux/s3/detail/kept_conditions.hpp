@@ -77,6 +77,7 @@ class condition_book {
   };
   using waiters = std::vector<std::shared_ptr<condition_waiter>>;
 
+  bool join(const question& which, const std::shared_ptr<condition_waiter>& who);
   void answered(const question& which, const result<kept_conditions>& found);
   void leave(const question& which, const condition_waiter& who) noexcept;
   waiters take(const question& which) noexcept;

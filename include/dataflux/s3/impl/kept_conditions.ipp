@@ -308,15 +308,30 @@ DATAFLUX_INLINE void condition_book::ask(condition_question what, answer done) {
   if (what.about == &kept_conditions::removals) which.about = subject::removals;
   if (what.about == &kept_conditions::lists) which.about = subject::lists;
   const auto waiter = std::make_shared<condition_waiter>(what, which, std::move(done));
-  what.on.post([waiter] { waiter->begin(); });
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto [at, first] = waiting_.try_emplace(which);
-    at->second.push_back(waiter);
-    if (!first) return;
-  }
-  std::make_shared<condition_probe>(std::move(what.core), which, scratch_name(what.object))
-      ->begin();
+  const bool first = join(which, waiter);
+  // Others may wait by now. So memory that is short here ends waits, and nothing is thrown.
+  if (!within_memory([&] { what.on.post([waiter] { waiter->begin(); }); })) leave(which, *waiter);
+  const bool asked = !first || within_memory([&] {
+    std::make_shared<condition_probe>(std::move(what.core), which, scratch_name(what.object))
+        ->begin();
+  });
+  if (asked) return;
+  within_memory([&] { waiter->answered(short_of_memory()); });
+  within_memory([&] { answered(which, short_of_memory()); });
+}
+
+/// True: nobody has asked yet. Short of memory it changes nothing: else whoever comes next would
+/// wait for an answer to what nobody has asked.
+DATAFLUX_INLINE bool condition_book::join(const question& which,
+                                          const std::shared_ptr<condition_waiter>& who) {
+  const std::scoped_lock lock(mutex_);
+  const auto [at, first] = waiting_.try_emplace(which);
+  taken_back_unless_kept unless([&, entry = at, made = first] {
+    if (made) waiting_.erase(entry);
+  });
+  at->second.push_back(who);
+  unless.kept();
+  return first;
 }
 
 DATAFLUX_INLINE condition_book::waiters condition_book::take(const question& which) noexcept {
