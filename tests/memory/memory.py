@@ -19,7 +19,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-from service import Emulator, environment  # noqa: E402
+from service import S3_ENDPOINT, Emulator, OnS3, environment  # noqa: E402
 
 KIB, MIB = 1 << 10, 1 << 20
 CAP = 32 * MIB
@@ -35,6 +35,24 @@ class Memory(unittest.TestCase):
         made = tempfile.TemporaryDirectory()
         self.addCleanup(made.cleanup)
         return made.name
+
+    def run_program(self, endpoint, *more, **variables):
+        done = subprocess.run(
+            [options.program, "--endpoint", endpoint, "--bucket", "memory", "--cap",
+             str(CAP), "--connections", str(CONNECTIONS), *more],
+            stdout=subprocess.PIPE, env=environment(**variables), timeout=120, check=True)
+        return json.loads(done.stdout)
+
+    def measure_s3(self, sizes, *more, tls=False):
+        """As measure(), of an S3."""
+        seed, folder = pathlib.Path(self.folder()), self.folder()
+        for number, size in enumerate(sizes):
+            (seed / f"{number:06}").write_bytes(bytes(size))
+        secure = ("--https", "--ca-file", folder + "/ca.pem") if tls else ()
+        service = OnS3(options.emulator, "memory", more=("--seed", seed, *secure))
+        self.addCleanup(service.close)
+        trusted = ("--ca", secure[2]) if tls else ()
+        return self.run_program(service.variables[S3_ENDPOINT], "--s3", *trusted, *more, **service.variables)
 
     def measure(self, sizes, *more, held_up=0, tls=False):
         """Reads objects of those sizes, the fourth of them `held_up` by so many ms; the program's figures."""
@@ -53,11 +71,7 @@ class Memory(unittest.TestCase):
         if held_up:
             service.ask("POST", "/_emulator/faults", json.dumps(
                 {"object": f"{3:06}", "action": "delay", "ms": held_up, "count": 1}).encode())
-        done = subprocess.run(
-            [options.program, "--endpoint", service.endpoint, "--bucket", "memory", "--cap",
-             str(CAP), "--connections", str(CONNECTIONS), *more],
-            stdout=subprocess.PIPE, env=environment(), timeout=120, check=True)
-        return json.loads(done.stdout)
+        return self.run_program(service.endpoint, *more)
 
     def bounded(self, sizes, *more, **how):
         seen = self.measure(sizes, *more, **how)
@@ -107,10 +121,11 @@ class Memory(unittest.TestCase):
         self.bounded(sizes, "--slow")
         self.bounded(sizes, held_up=900)
 
-    def steady(self, size, *more, **how):
+    def steady(self, size, *more, s3=False, **how):
         """Allocations an object, and a batch. There is room for so few objects, and so few
         connections, that their number is soon at its highest."""
-        seen = self.measure([size] * 4000, "--cap", str(64 * size), "--per-host", "6", *more, **how)
+        measure = self.measure_s3 if s3 else self.measure
+        seen = measure([size] * 4000, "--cap", str(64 * size), "--per-host", "6", *more, **how)
         self.assertGreater(seen["steady_items"], 1800)
         return (seen["steady_allocations"] / seen["steady_items"],
                 seen["steady_allocations"] / max(seen["steady_batches"], 1))
@@ -119,6 +134,10 @@ class Memory(unittest.TestCase):
         self.assertLess(self.steady(16 * KIB)[0], A_NEW_PEAK)
         self.assertLess(self.steady(100 * KIB)[0], A_NEW_PEAK)
         self.assertLess(self.steady(16 * KIB, tls=True)[0], A_NEW_PEAK)
+
+    def test_nor_does_one_of_an_s3(self):
+        self.assertLess(self.steady(16 * KIB, s3=True)[0], A_NEW_PEAK)
+        self.assertLess(self.steady(16 * KIB, s3=True, tls=True)[0], A_NEW_PEAK)
 
     def test_nor_does_one_that_arrives_on_other_threads(self):
         self.assertLess(self.steady(16 * KIB, "--io-threads", "3")[0], A_NEW_PEAK)

@@ -1,16 +1,18 @@
 // What a stream of reads takes of the process's memory, as the kernel sees it, and of the heap.
 //
 //   read_memory --endpoint URL --bucket NAME --cap BYTES --connections N [--ca FILE] [--slow]
-//               [--batch N] [--io-threads N] [--per-host N]
+//               [--batch N] [--io-threads N] [--per-host N] [--s3]
 //
 // reads every object of the bucket through get_many and prints one JSON line: resident bytes before
 // and at most, what the context says it held, and how often the heap was asked for memory between
 // the first quarter of the items and the last. --slow: the reader starts late and then takes its
-// time, so that the window is full for long. --batch: by next_batch() of so many.
+// time, so that the window is full for long. --batch: by next_batch() of so many. --s3: of an S3,
+// with keys as the environment has them.
 
 #include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
+#include <dataflux/s3/client.hpp>
 
 #include <support/counted_new.hpp>
 
@@ -18,9 +20,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -47,14 +51,15 @@ struct asked {
   std::size_t per_host{0};
   std::size_t batch{1};
   bool slow{false};
+  bool s3{false};
 };
 
 asked parse(int argc, char** argv) {
   asked out;
   for (int i = 1; i < argc; ++i) {
     const std::string_view key = argv[i];
-    if (key == "--slow") {
-      out.slow = true;
+    if (key == "--slow" || key == "--s3") {
+      (key == "--slow" ? out.slow : out.s3) = true;
       continue;
     }
     if (++i == argc) break;
@@ -136,15 +141,23 @@ seen read_all(const dataflux::transfer_context& context, const asked& with,
   return all;
 }
 
+template <class Client, class Options>
+std::shared_ptr<dataflux::object_store> make_client(const asked& with, Options how) {
+  how.endpoint = with.endpoint;
+  how.transport.ca_file = with.ca;
+  how.transport.io_threads = with.io_threads;
+  how.transport.max_connections_per_host = with.per_host;
+  return Client::create(std::move(how)).value();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const asked with = parse(argc, argv);
-  dataflux::gcs::client_options how{.endpoint = with.endpoint, .emulator = true};
-  how.transport.ca_file = with.ca;
-  how.transport.io_threads = with.io_threads;
-  how.transport.max_connections_per_host = with.per_host;
-  const auto client = dataflux::gcs::client::create(std::move(how)).value();
+  const auto client = with.s3
+                          ? make_client<dataflux::s3::client>(with, dataflux::s3::client_options{})
+                          : make_client<dataflux::gcs::client>(
+                                with, dataflux::gcs::client_options{.emulator = true});
   const auto listed = dataflux::fast_list(*client, {.bucket = with.bucket}).value();
   std::uint64_t before = 0;
   seen all;

@@ -3,6 +3,7 @@
 #include <dataflux/codec/detail/json.hpp>
 
 #include <support/catch.hpp>
+#include <support/short_memory.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -78,7 +79,8 @@ std::string hmac(std::string_view key, std::string_view text) {
 TEST_CASE("sha256: digests and HMACs of the standards", "[auth]") {
   std::string text;
   auth::append_digest(text, auth::sha256_of("").value());
-  CHECK(text == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(text == auth::empty_payload);
+  CHECK(auth::payload_digest({}).value() == text);
   const std::array<dataflux::bytes_view, 3> parts{
       dataflux::as_bytes("a"), {}, dataflux::as_bytes("bc")};
   CHECK(auth::sha256_of(parts).value() == auth::sha256_of("abc").value());
@@ -164,8 +166,9 @@ TEST_CASE("sigv4: what is signed, to the byte", "[auth]") {
   for (const char* name : {"User-Agent", "Expect", "Proxy-Authorization", "TE", "Authorization"}) {
     headers.add(name, "left out");
   }
-  const auto made = auth::make_canonical_request(
-      http::method::get, "h:81", "/a//b/../c%20d?b=2&a&b=1&&a=%20&A", headers, "PAYLOAD");
+  auth::canonical_request made;
+  auth::make_canonical_request(made, http::method::get, "h:81", "/a//b/../c%20d?b=2&a&b=1&&a=%20&A",
+                               headers, "PAYLOAD");
   CHECK(made.text ==
         "GET\n/a//b/../c%20d\nA=&a=&a=%20&b=1&b=2\nhost:h:81\nx-a:first,second\n"
         "x-b:two blanks and a tab\n\nhost;x-a;x-b\nPAYLOAD");
@@ -175,8 +178,33 @@ TEST_CASE("sigv4: what is signed, to the byte", "[auth]") {
   pair.add("x-amz-date2", "2");
   pair.add("x-amz-date", "1");
   pair.add("x-amz-date-b", "3");
-  CHECK(auth::make_canonical_request(http::method::get, "h", "/", pair, "P").names ==
-        "host;x-amz-date;x-amz-date-b;x-amz-date2");
+  auth::make_canonical_request(made, http::method::get, "h", "/", pair, "P");
+  CHECK(made.names == "host;x-amz-date;x-amz-date-b;x-amz-date2");
+  CHECK(made.text.starts_with("GET\n/\n\nhost:h\n"));
+}
+
+TEST_CASE("sigv4: what has been signed before allocates nothing", "[auth]") {
+  using dataflux::test::short_memory;
+  if (!short_memory::works()) return;
+  const access_keys keys{.id = "AKIAIOSFODNN7EXAMPLE",
+                         .secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+                         .session_token = std::string(400, 't')};
+  auth::signing_keys cache;
+  http::request request = plain_request("/a/long/name/of/an/object?list-type=2&prefix=a");
+  std::string first;
+  for (int i = 0; i < 2; ++i) {
+    request.headers.clear();
+    request.headers.add("Range", "bytes=0-16383");
+    const short_memory now(i == 0 ? std::int64_t{1} << 40U : 0);
+    const bool good = auth::sign_sigv4(request, keys, {.region = "ap-northeast-1"}, some_day,
+                                       auth::empty_payload, cache)
+                          .has_value();
+    REQUIRE_FALSE(short_memory::felt());
+    REQUIRE(good);
+    const auto found = request.headers.find("Authorization");
+    if (i == 0) first = *found;
+    CHECK(*found == first);
+  }
 }
 
 TEST_CASE("sigv4: keys and scopes that cannot sign are refused, and shown to nobody", "[auth]") {

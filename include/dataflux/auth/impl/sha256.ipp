@@ -22,13 +22,17 @@ inline const EVP_MD* sha256_algorithm() noexcept {
   return found;
 }
 
-/// One context for the digests of one call.
+/// One context for all digests of a thread: OpenSSL allocates each new one in several pieces.
 class sha256_context {
  public:
-  sha256_context() noexcept : context_(EVP_MD_CTX_new()) {}
+  static sha256_context& of_this_thread() noexcept {
+    thread_local sha256_context context;
+    return context;
+  }
 
   bool digest(std::span<const bytes_view> parts, sha256_digest& into) noexcept {
     const EVP_MD* const algorithm = sha256_algorithm();
+    if (context_ == nullptr) context_.reset(EVP_MD_CTX_new());
     bool good = context_ != nullptr && algorithm != nullptr &&
                 EVP_DigestInit_ex2(context_.get(), algorithm, nullptr) == 1;
     for (const bytes_view part : parts) {
@@ -41,7 +45,7 @@ class sha256_context {
   struct freed {
     void operator()(EVP_MD_CTX* context) const noexcept { EVP_MD_CTX_free(context); }
   };
-  std::unique_ptr<EVP_MD_CTX, freed> context_;
+  std::unique_ptr<EVP_MD_CTX, freed> context_{};
 };
 
 inline error no_digest() {
@@ -50,9 +54,8 @@ inline error no_digest() {
 }
 
 DATAFLUX_INLINE result<sha256_digest> sha256_of(std::span<const bytes_view> parts) {
-  sha256_context context;
   sha256_digest digest{};
-  if (!context.digest(parts, digest)) return no_digest();
+  if (!sha256_context::of_this_thread().digest(parts, digest)) return no_digest();
   return digest;
 }
 
@@ -65,7 +68,7 @@ DATAFLUX_INLINE result<sha256_digest> hmac_sha256(std::string_view key, std::str
   constexpr std::size_t block_size = 64;
   constexpr std::uint8_t inner = 0x36;
   constexpr std::uint8_t outer = 0x5c;
-  sha256_context context;
+  sha256_context& context = sha256_context::of_this_thread();
   sha256_digest digest{};
   std::array<std::uint8_t, block_size> pad{};
   bool good = true;

@@ -6,6 +6,7 @@
 #include <dataflux/http/detail/url.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
@@ -36,6 +37,7 @@ DATAFLUX_INLINE sigv4_time::sigv4_time(system_time when) noexcept {
 }
 
 DATAFLUX_INLINE result<std::string> payload_digest(const http::request_body& body) {
+  if (body.size() == 0) return std::string{empty_payload};
   auto digest = sha256_of(body.parts());
   if (!digest) return std::move(digest).error();
   std::string text;
@@ -46,13 +48,10 @@ DATAFLUX_INLINE result<std::string> payload_digest(const http::request_body& bod
 DATAFLUX_INLINE result<sha256_digest> signing_keys::get(const access_keys& keys,
                                                         std::string_view day,
                                                         const sigv4_scope& scope) {
-  std::string name;
-  http::append_all(name,
-                   {day, "/", scope.region, "/", scope.service, "/", keys.id, "/", keys.secret});
   {
     const std::scoped_lock lock(mutex_);
     for (const entry& known : entries_) {
-      if (known.name == name) return known.key;
+      if (known.is_of(keys, day, scope)) return known.key;
     }
   }
   auto key = hmac_sha256("AWS4" + keys.secret, day);
@@ -61,36 +60,55 @@ DATAFLUX_INLINE result<sha256_digest> signing_keys::get(const access_keys& keys,
     if (key) key = hmac_sha256(raw_text(*key), step);
   }
   if (!key) return key;
+  entry made{std::string{day},
+             std::string{scope.region},
+             std::string{scope.service},
+             keys.id,
+             keys.secret,
+             *key};
   const std::scoped_lock lock(mutex_);
-  entries_[next_] = entry{std::move(name), *key};
+  entries_[next_] = std::move(made);
   next_ = (next_ + 1) % entries_.size();
   return key;
 }
 
+/// What a thread's signatures are made in, one after the other.
+struct signing_memory {
+  canonical_request canonical{};
+  std::string host{};
+  std::string text{};
+
+  static signing_memory& of_this_thread() noexcept {
+    thread_local signing_memory memory;
+    return memory;
+  }
+  const std::string& host_of(const http::origin& origin) {
+    host.clear();
+    origin.append_authority(host);
+    return host;
+  }
+};
+
 /// DATE/region/service/aws4_request
-inline std::string scope_text(const sigv4_time& time, const sigv4_scope& scope) {
-  std::string text;
-  http::append_all(text, {time.day(), "/", scope.region, "/", scope.service, "/aws4_request"});
-  return text;
+inline void append_scope(std::string& out, const sigv4_time& time, const sigv4_scope& scope) {
+  http::append_all(out, {time.day(), "/", scope.region, "/", scope.service, "/aws4_request"});
 }
 
-inline result<std::string> signature_of(const canonical_request& canonical, const access_keys& keys,
-                                        const sigv4_scope& scope, const sigv4_time& time,
-                                        signing_keys& cache) {
-  auto digest = sha256_of(canonical.text);
-  if (!digest) return std::move(digest).error();
+/// Of the canonical request in `memory`, whose text it uses.
+inline result<sha256_digest> signature_of(signing_memory& memory, const access_keys& keys,
+                                          const sigv4_scope& scope, const sigv4_time& time,
+                                          signing_keys& cache) {
+  auto digest = sha256_of(memory.canonical.text);
+  if (!digest) return digest;
   auto key = cache.get(keys, time.day(), scope);
-  if (!key) return std::move(key).error();
-  std::string text;
-  text.reserve(192);
-  http::append_all(text, {sigv4_algorithm, "\n", time.text(), "\n"});
-  text.append(scope_text(time, scope)).append("\n");
-  append_digest(text, *digest);
-  auto signature = hmac_sha256(raw_text(*key), text);
-  if (!signature) return std::move(signature).error();
+  if (!key) return key;
+  std::string& text = memory.text;
   text.clear();
-  append_digest(text, *signature);
-  return text;
+  http::append_all(text, {sigv4_algorithm, "\n", time.text(), "\n"});
+  append_scope(text, time, scope);
+  text += '\n';
+  append_digest(text, *digest);
+  return hmac_sha256(raw_text(*key), text);
 }
 
 /// What is written into a comma-separated field and a path of scopes.
@@ -126,13 +144,17 @@ DATAFLUX_INLINE result<void> sign_sigv4(http::request& request, const access_key
     return error{errc::invalid_argument,
                  "a field of the request or the session token has control characters"};
   }
-  const auto canonical = make_canonical_request(request.method, request.origin->authority(),
-                                                request.target, headers, payload);
-  auto signature = signature_of(canonical, keys, scope, time, cache);
+  signing_memory& memory = signing_memory::of_this_thread();
+  make_canonical_request(memory.canonical, request.method, memory.host_of(*request.origin),
+                         request.target, headers, payload);
+  auto signature = signature_of(memory, keys, scope, time, cache);
   if (!signature) return std::move(signature).error();
-  std::string value;
-  http::append_all(value, {sigv4_algorithm, " Credential=", keys.id, "/", scope_text(time, scope),
-                           ", SignedHeaders=", canonical.names, ", Signature=", *signature});
+  std::string& value = memory.text;
+  value.clear();
+  http::append_all(value, {sigv4_algorithm, " Credential=", keys.id, "/"});
+  append_scope(value, time, scope);
+  http::append_all(value, {", SignedHeaders=", memory.canonical.names, ", Signature="});
+  append_digest(value, *signature);
   headers.add("Authorization", value);
   return {};
 }
@@ -146,24 +168,28 @@ DATAFLUX_INLINE result<std::string> presign_sigv4(const http::request& request,
     return error{errc::invalid_argument, "a presigned URL is good for 1 s to 7 days"};
   }
   const sigv4_time time(now);
-  const std::string authority = request.origin->authority();
-  const std::string names =
-      make_canonical_request(request.method, authority, "/", request.headers, {}).names;
+  signing_memory& memory = signing_memory::of_this_thread();
+  const std::string& host = memory.host_of(*request.origin);
+  canonical_request& canonical = memory.canonical;
+  make_canonical_request(canonical, request.method, host, "/", request.headers, {});
+  std::string credential = keys.id + "/";
+  append_scope(credential, time, scope);
   std::string target = request.target;
   target += target.find('?') == std::string::npos ? '?' : '&';
   http::append_all(target, {"X-Amz-Algorithm=", sigv4_algorithm, "&X-Amz-Credential="});
-  codec::append_percent(target, keys.id + "/" + scope_text(time, scope));
+  codec::append_percent(target, credential);
   http::append_all(target, {"&X-Amz-Date=", time.text(), "&X-Amz-Expires=",
                             std::to_string(life.count()), "&X-Amz-SignedHeaders="});
-  codec::append_percent(target, names);
+  codec::append_percent(target, canonical.names);
   if (!keys.session_token.empty()) {
     codec::append_percent(target.append("&X-Amz-Security-Token="), keys.session_token);
   }
-  const auto canonical =
-      make_canonical_request(request.method, authority, target, request.headers, unsigned_payload);
-  auto signature = signature_of(canonical, keys, scope, time, cache);
-  if (!signature) return std::move(signature).error();
-  return target.append("&X-Amz-Signature=").append(*signature);
+  make_canonical_request(canonical, request.method, host, target, request.headers,
+                         unsigned_payload);
+  const auto signature = signature_of(memory, keys, scope, time, cache);
+  if (!signature) return signature.error();
+  append_digest(target.append("&X-Amz-Signature="), *signature);
+  return target;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

@@ -23,6 +23,7 @@ inline bool is_signed(std::string_view name) noexcept {
 }
 
 using field_view = std::pair<std::string_view, std::string_view>;
+using field_views = std::vector<field_view>;
 
 /// By name in lower case; equal names as they stand on the wire.
 inline bool field_before(const field_view& a, const field_view& b) noexcept {
@@ -37,10 +38,9 @@ inline bool field_before(const field_view& a, const field_view& b) noexcept {
   return less(*at, *other);
 }
 
-inline std::vector<field_view> signed_fields(std::string_view host,
-                                             const http::header_list& headers) {
-  std::vector<field_view> fields;
-  fields.reserve(16);
+inline void find_signed_fields(field_views& fields, std::string_view host,
+                               const http::header_list& headers) {
+  fields.clear();
   fields.emplace_back("host", host);
   std::string_view rest = headers.wire();
   while (!rest.empty()) {
@@ -51,7 +51,6 @@ inline std::vector<field_view> signed_fields(std::string_view host,
     rest.remove_prefix(line + 2);
   }
   std::sort(fields.begin(), fields.end(), field_before);
-  return fields;
 }
 
 /// Without blanks at its ends, and with one for each run of them within.
@@ -76,8 +75,8 @@ inline void append_lower(std::string& out, std::string_view name) {
   for (const char c : name) out += to_lower(c);
 }
 
-inline void append_query(std::string& out, std::string_view query) {
-  std::vector<field_view> pairs;
+inline void append_query(std::string& out, std::string_view query, field_views& pairs) {
+  pairs.clear();
   while (!query.empty()) {
     const std::size_t end = std::min(query.find('&'), query.size());
     const std::string_view pair = query.substr(0, end);
@@ -95,19 +94,20 @@ inline void append_query(std::string& out, std::string_view query) {
   }
 }
 
-DATAFLUX_INLINE canonical_request make_canonical_request(http::method method, std::string_view host,
-                                                         std::string_view target,
-                                                         const http::header_list& headers,
-                                                         std::string_view payload) {
-  canonical_request made;
+DATAFLUX_INLINE void make_canonical_request(canonical_request& made, http::method method,
+                                            std::string_view host, std::string_view target,
+                                            const http::header_list& headers,
+                                            std::string_view payload) {
   std::string& out = made.text;
+  out.clear();
   out.reserve(256 + target.size() + headers.wire().size());
   const std::size_t question = std::min(target.find('?'), target.size());
   out.append(http::to_string(method)).append("\n").append(target.substr(0, question)).append("\n");
-  append_query(out, target.substr(std::min(question + 1, target.size())));
+  append_query(out, target.substr(std::min(question + 1, target.size())), made.pairs);
   out += '\n';
-  const std::vector<field_view> fields = signed_fields(host, headers);
-  made.names.reserve(128);
+  const field_views& fields = made.pairs;
+  find_signed_fields(made.pairs, host, headers);
+  made.names.clear();
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const auto& [name, value] = fields[i];
     const bool again = i > 0 && http::equals_ignoring_case(name, fields[i - 1].first);
@@ -123,7 +123,6 @@ DATAFLUX_INLINE canonical_request make_canonical_request(http::method method, st
     out += '\n';
   }
   out.append("\n").append(made.names).append("\n").append(payload);
-  return made;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

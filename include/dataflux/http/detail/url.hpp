@@ -20,6 +20,7 @@ struct origin {
 
   /// The Host field's value: brackets around IPv6, the port only when it is not the default.
   std::string authority() const;
+  void append_authority(std::string& out) const;
   /// "https://host:port", for messages.
   std::string to_string() const;
   /// This machine itself, by its address or as "localhost": no network hears what is sent there.

@@ -56,11 +56,15 @@ inline bool is_target(std::string_view target) noexcept {
                      [](char c) { return c > 0x20 && c < 0x7f && c != '#'; });
 }
 
-DATAFLUX_INLINE std::string origin::authority() const {
+DATAFLUX_INLINE void origin::append_authority(std::string& out) const {
   const bool literal = host.find(':') != std::string::npos;
-  std::string out;
   out.append(literal ? "[" : "").append(host).append(literal ? "]" : "");
   if (port != (tls ? 443 : 80)) out.append(":").append(std::to_string(port));
+}
+
+DATAFLUX_INLINE std::string origin::authority() const {
+  std::string out;
+  append_authority(out);
   return out;
 }
 

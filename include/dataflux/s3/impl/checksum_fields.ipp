@@ -33,19 +33,21 @@ DATAFLUX_INLINE void checksum_reader::type(std::string_view text) noexcept {
 DATAFLUX_INLINE result<told_checksums> checksum_reader::finish() const {
   told_checksums told{.composite = composite_};
   if (composite_) return told;
-  const error malformed{errc::internal,
-                        "the reply has a checksum that is malformed or contradicts another one"};
-  if (contradicts_) return malformed;
+  const auto malformed = [] {
+    return error{errc::internal,
+                 "the reply has a checksum that is malformed or contradicts another one"};
+  };
+  if (contradicts_) return malformed();
   if (!crc32c_.empty()) {
     told.crc32c = decode_crc32c(crc32c_);
-    if (!told.crc32c) return malformed;
+    if (!told.crc32c) return malformed();
   }
   const bool best = !crc64nvme_.empty();
   const std::string_view text = best ? crc64nvme_ : crc32_;
   if (text.empty()) return told;
   told.other = codec::decode_checksum(
       best ? codec::checksum_kind::crc64nvme : codec::checksum_kind::crc32, text);
-  if (!told.other) return malformed;
+  if (!told.other) return malformed();
   return told;
 }
 

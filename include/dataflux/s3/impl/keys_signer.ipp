@@ -47,13 +47,15 @@ DATAFLUX_INLINE bool keys_signer::cancel(service::signer_wait wait) noexcept {
   return keys_.cancel(auth::authorization_wait{static_cast<std::uint64_t>(wait)});
 }
 
-/// The payload's digest, or the word for none.
-inline result<std::string> payload_of(const service::outgoing& out) {
-  if (!out.body_digest.empty()) return std::string{out.body_digest};
-  if (out.request.origin->tls && out.request.body.size() != 0) {
-    return std::string{auth::unsigned_payload};
-  }
-  return auth::payload_digest(out.request.body);
+/// The payload's digest, or the word for none. `made` has one that is made here.
+inline result<std::string_view> payload_of(const service::outgoing& out, std::string& made) {
+  if (!out.body_digest.empty()) return out.body_digest;
+  if (out.request.body.size() == 0) return auth::empty_payload;
+  if (out.request.origin->tls) return auth::unsigned_payload;
+  auto digest = auth::payload_digest(out.request.body);
+  if (!digest) return std::move(digest).error();
+  made = *std::move(digest);
+  return std::string_view{made};
 }
 
 /// Keys that were renewed while the call waited for its turn are as good.
@@ -66,7 +68,8 @@ DATAFLUX_INLINE result<void> keys_signer::sign(const service::outgoing& out,
         error{errc::unauthenticated, "the keys have ended while the call waited for its turn"}
             .with_retryable(true));
   }
-  const auto payload = payload_of(out);
+  std::string digest;
+  const auto payload = payload_of(out, digest);
   if (!payload) return payload.error();
   return auth::sign_sigv4(out.request, *keys, {.region = out.region},
                           clock_.now(std::chrono::system_clock::now()), *payload, cache_);
