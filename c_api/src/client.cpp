@@ -164,7 +164,7 @@ result<dataflux::aws_credentials> identity_of(const dataflux_client_options& o) 
   const auto in_region =
       [&o](result<dataflux::credentials_ptr> who) -> result<dataflux::aws_credentials> {
     if (!who) return std::move(who).error();
-    return dataflux::aws_credentials{*std::move(who), text_of(o.region)};
+    return dataflux::aws_credentials{*std::move(who), text_of(o.region), {}};
   };
   const bool given =
       o.access_key_id != nullptr || o.secret_access_key != nullptr || o.session_token != nullptr;
@@ -209,6 +209,7 @@ result<any_client> make_s3(const dataflux_client_options& o, const ring_ptr& rin
   c.requester_pays = o.requester_pays != 0;
   c.upload_checksum = static_cast<dataflux::s3::upload_checksum>(o.upload_checksum);
   set_shared(o, ring, c);
+  if (c.endpoint.empty()) c.endpoint = std::move(who->endpoint);
   auto made = dataflux::s3::client::create(std::move(c));
   if (!made) return std::move(made).error();
   return any_client(*std::move(made));

@@ -118,6 +118,9 @@ struct aws_credentials {
   credentials_ptr credentials{};
   /// Empty when nothing names one: then keys of an instance have it (access_keys::region).
   std::string region{};
+  /// Of S3: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, `endpoint_url` of the profile's `services` or
+  /// its own. Empty: none of them, or AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true.
+  std::string endpoint{};
 };
 
 /// Finds credentials, in this order (s3-protocol.md 6.1):

@@ -53,7 +53,7 @@ struct client_options {
   /// keys are found, "us-east-1".
   std::string region{};
   /// "http[s]://host[:port][/base]" of a server that speaks as S3 does. Empty =
-  /// AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else AWS.
+  /// AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, that of a profile whose keys are found, else AWS.
   std::string endpoint{};
   s3::addressing addressing{s3::addressing::automatic};
   /// Of AWS's hosts: those with addresses of IPv6, and those with validated cryptography.

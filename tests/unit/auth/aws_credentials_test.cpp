@@ -90,7 +90,8 @@ TEST_CASE("aws: a web identity needs its role", "[auth]") {
   CHECK(where(first(machine)) == "https://own.example:443/sts");
   machine.variables["AWS_ENDPOINT_URL_STS"] = "http://own.example/";
   CHECK(search(machine) ==
-        "error: the configured endpoint: secrets go to https, or to this machine itself");
+        "error: the configured endpoint (AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL or endpoint_url): "
+        "secrets go to https, or to this machine itself");
   machine.variables["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"] = "TRUE";
   CHECK(where(first(machine)) == "https://sts.cn-north-1.amazonaws.com.cn:443/");
 }
@@ -176,6 +177,32 @@ TEST_CASE("aws: a profile is in either file, and the other may be empty, missing
   machine.files["/s"] = "[profile other]\nregion = eu-west-1\n[job]\n" + keys;
   CHECK(search(machine, {.profile = "job"}) == "aws_profile");
   CHECK(dataflux::find_aws_credentials({.profile = "other"}, machine)->region == "eu-west-1");
+}
+
+TEST_CASE("aws: the endpoint of S3 is that of variables, of services, of the profile", "[auth]") {
+  test::scripted_environment machine("/h");
+  machine.files["/h/.aws/config"] =
+      "[profile p]\naws_access_key_id = AKID\naws_secret_access_key = HIDDEN\nservices = mine\n"
+      "endpoint_url = https://profile\n"
+      "[services mine]\ns3 =\n  endpoint_url = http://minio:9000\nsts =\n  endpoint_url = "
+      "https://x\n";
+  const auto endpoint = [&](const std::string& profile = "p") {
+    return dataflux::find_aws_credentials({.profile = profile}, machine).value().endpoint;
+  };
+  CHECK(endpoint() == "http://minio:9000");
+  machine.variables["AWS_ENDPOINT_URL"] = "https://all";
+  CHECK(endpoint() == "https://all");
+  machine.variables["AWS_ENDPOINT_URL_S3"] = "https://s3";
+  CHECK(endpoint() == "https://s3");
+  machine.variables["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"] = "true";
+  CHECK(endpoint().empty());
+  machine.variables = {{"HOME", "/h"}};
+  machine.files["/h/.aws/config"] =
+      "[profile p]\nendpoint_url = https://profile\naws_access_key_id = AKID\n"
+      "aws_secret_access_key = HIDDEN\n[profile q]\ncredential_process = x\n";
+  CHECK(endpoint() == "https://profile");
+  CHECK(endpoint("q").empty());
+  CHECK(endpoint() == "https://profile");
 }
 
 TEST_CASE("aws: roles by source_profile, in a row", "[auth]") {

@@ -69,6 +69,9 @@ class aws_planner {
   found pass(std::string_view why);
   /// What STS needs for a role; `profile` may be null.
   result<role_options> role(const aws_section* profile, std::string arn, std::string session) const;
+  /// As variables or the profile name it.
+  std::optional<std::string> configured_endpoint(const char* variable,
+                                                 std::string_view service) const;
   /// Of a service: as it is configured, else the public one, "https://HOST.REGION.SUFFIX".
   result<http::url> endpoint(const char* variable, std::string_view service, std::string_view host,
                              const std::string& region) const;

@@ -29,22 +29,27 @@ inline aws_planner::found aws_planner::pass(std::string_view why) {
   return credentials_ptr{};
 }
 
+inline std::optional<std::string> aws_planner::configured_endpoint(const char* variable,
+                                                                   std::string_view service) const {
+  std::optional<std::string> given;
+  if (is_true(set_variable(machine_, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))) return given;
+  given = set_variable(machine_, variable);
+  if (!given) given = set_variable(machine_, "AWS_ENDPOINT_URL");
+  if (given) return given;
+  const aws_section* const profile = profiles_.profile(profile_name_);
+  const std::string nested = std::string{service} + ".endpoint_url";
+  if (const auto services = setting(profile, "services")) {
+    given = setting(profiles_.services(*services), nested);
+  }
+  return given ? given : setting(profile, "endpoint_url");
+}
+
 inline result<http::url> aws_planner::endpoint(const char* variable, std::string_view service,
                                                std::string_view host,
                                                const std::string& region) const {
-  std::optional<std::string> given;
-  std::string from = "the configured endpoint";
-  const aws_section* const profile = profiles_.profile(profile_name_);
-  if (!is_true(set_variable(machine_, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))) {
-    given = set_variable(machine_, variable);
-    if (!given) given = set_variable(machine_, "AWS_ENDPOINT_URL");
-    if (!given) {
-      const auto services = setting(profile, "services");
-      const std::string nested = std::string{service} + ".endpoint_url";
-      if (services) given = setting(profiles_.services(*services), nested);
-      if (!given) given = setting(profile, "endpoint_url");
-    }
-  }
+  const auto given = configured_endpoint(variable, service);
+  const std::string from =
+      "the configured endpoint (" + std::string{variable} + ", AWS_ENDPOINT_URL or endpoint_url)";
   if (!given) {
     if (!is_region(region)) {
       return error{errc::invalid_argument, "\"" + region + "\" is no region of AWS"};
@@ -224,7 +229,8 @@ inline result<aws_credentials> aws_planner::plan() {
   }
   auto got = search();
   if (!got) return std::move(got).error();
-  return aws_credentials{std::move(*got), region_};
+  return aws_credentials{std::move(*got), region_,
+                         configured_endpoint("AWS_ENDPOINT_URL_S3", "s3").value_or("")};
 }
 
 }  // namespace detail::auth

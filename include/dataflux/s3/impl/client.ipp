@@ -50,19 +50,20 @@ inline std::string first_of(std::initializer_list<const char*> variables, std::s
   return otherwise;
 }
 
-inline result<s3::endpoint> endpoint_of(const client_options& o) {
-  endpoint_rules rules{o.endpoint, o.addressing, o.dual_stack, o.fips};
-  if (rules.url.empty()) rules.url = first_of({"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}, {});
-  return endpoint::make(rules);
+inline result<s3::endpoint> endpoint_of(const client_options& o, const aws_credentials& who) {
+  return endpoint::make(
+      {o.endpoint.empty() ? who.endpoint : o.endpoint, o.addressing, o.dual_stack, o.fips});
 }
 
 /// As whom, and where.
 inline result<aws_credentials> identity_of(const client_options& o) {
-  aws_credentials who{o.credentials, o.region};
+  aws_credentials who{o.credentials, o.region, {}};
   if (!who.credentials) {
     auto found = find_aws_credentials({.region = o.region});
     if (!found) return std::move(found).error();
     who = *std::move(found);
+  } else if (first_of({"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"}, {}) != "true") {
+    who.endpoint = first_of({"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}, {});
   }
   if (who.region.empty()) who.region = first_of({"AWS_REGION", "AWS_DEFAULT_REGION"}, "us-east-1");
   if (is_region(who.region)) return who;
@@ -274,10 +275,10 @@ DATAFLUX_INLINE client::client(detail::ref<detail::service::client_core> core) n
     : core_(std::move(core)) {}
 
 DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options options) {
-  auto where = detail::s3::endpoint_of(options);
-  if (!where) return std::move(where).error();
   auto identity = detail::s3::identity_of(options);
   if (!identity) return std::move(identity).error();
+  auto where = detail::s3::endpoint_of(options, *identity);
+  if (!where) return std::move(where).error();
   if (auto good = detail::s3::check_options(options); !good) return std::move(good).error();
   std::shared_ptr<detail::http::transport> transport =
       std::exchange(options.shared_transport, nullptr);
