@@ -236,7 +236,7 @@ TEST_CASE("aws: each service may fail, and comes back", "[integration]") {
         {.verb = "container.keys",
          .action = emulator::fault::send{
              .status = 302, .headers = {{"Location", w.server.endpoint() + "/v2/credentials"}}}});
-    CHECK(w.fetch().find("refuses to give keys") != std::string::npos);
+    CHECK(w.fetch().find("redirects, and no secret follows it") != std::string::npos);
   }
   SECTION("20 MiB in place of keys") {
     w.machine.variables["AWS_CONTAINER_CREDENTIALS_FULL_URI"] =

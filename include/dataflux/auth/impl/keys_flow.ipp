@@ -31,8 +31,12 @@ DATAFLUX_INLINE error keys_flow::failure(errc code, std::string_view what) const
 
 DATAFLUX_INLINE error keys_flow::refused_by(const std::string& server, int status) const {
   const bool temporary = is_retryable_status(status);
+  std::string_view what = temporary ? " has no keys now" : " refuses to give keys";
+  if (status >= 300 && status <= 399) {
+    what = " redirects, and no secret follows it elsewhere: name the place itself";
+  }
   error e = failure(temporary ? errc_from_http_status(status) : errc::unauthenticated,
-                    server + (temporary ? " has no keys now" : " refuses to give keys"));
+                    server + std::string{what});
   return e.with_http_status(status).with_retryable(temporary);
 }
 

@@ -42,17 +42,24 @@ DATAFLUX_INLINE bool is_key_text(std::string_view text, std::size_t longest) noe
          std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
+/// "WHAT has blanks, ...", or "WHAT is empty".
+inline error bad_key(std::string_view what, std::string_view text) {
+  return bad_keys(std::string{what}.append(
+      text.empty() ? " is empty"
+                   : " has blanks, line breaks or other characters that none has: copy it again"));
+}
+
 DATAFLUX_INLINE result<access_keys> make_keys(std::string_view id, std::string_view secret,
                                               std::string_view session_token) {
   if (id.empty() || !is_key_text(id, longest_key) ||
       id.find_first_of("/,=") != std::string_view::npos) {
-    return bad_keys("the access key's id is missing or is none");
+    return bad_key("the access key's id", id);
   }
   if (secret.empty() || !is_key_text(secret, longest_key)) {
-    return bad_keys("the secret access key is missing or is none");
+    return bad_key("the secret access key", secret);
   }
   if (!is_key_text(session_token, longest_session_token)) {
-    return bad_keys("the session token is none");
+    return bad_key("the session token", session_token);
   }
   return access_keys{.id = std::string{id},
                      .secret = std::string{secret},

@@ -170,7 +170,10 @@ class token_cache::refresher final : public http::exchange {
     }
     // The deadline was this try's, not the caller's: another try may well be in time.
     const bool late = report.failure == http::transport_failure::deadline;
-    error e{late ? errc::unavailable : http::errc_from_failure(report.failure), report.detail};
+    std::string what{report.detail};
+    constexpr std::string_view of_call{"the call's timeout"};
+    if (late && what.starts_with(of_call)) what.replace(0, of_call.size(), "this try's timeout");
+    error e{late ? errc::unavailable : http::errc_from_failure(report.failure), std::move(what)};
     advance(result<http_reply>{e.with_retryable(late || http::may_be_retried(report.failure))});
   }
 

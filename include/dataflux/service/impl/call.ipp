@@ -327,12 +327,14 @@ DATAFLUX_INLINE void call::cancel_here() {
 }
 
 DATAFLUX_INLINE void call::deadline_here() {
+  std::string text{passed_text};
   if (phase_ == phase::credential) {
     core_->signer->cancel(std::exchange(credential_wait_, signer_wait::none));
+    text.append(" while it waited for credentials: what gives them is slow, or does not answer");
   } else if (phase_ == phase::turn && !line_->leave(*this)) {
     return;  // its turn has come: on_turn() checks
   }
-  finish(error(errc::deadline_exceeded, passed_text));
+  finish(error(errc::deadline_exceeded, std::move(text)));
 }
 
 /// What was met until then says more than that the time has passed.
