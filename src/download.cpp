@@ -1,3 +1,6 @@
+#include <dataflux/download/impl/batch_board.ipp>
+#include <dataflux/download/impl/batch_getter.ipp>
+#include <dataflux/download/impl/batch_rows.ipp>
 #include <dataflux/download/impl/composer.ipp>
 #include <dataflux/download/impl/download_file.ipp>
 #include <dataflux/download/impl/download_file_job.ipp>
@@ -10,6 +13,7 @@
 #include <dataflux/download/impl/get_stream.ipp>
 #include <dataflux/download/impl/get_stream_batches.ipp>
 #include <dataflux/download/impl/get_stream_composites.ipp>
+#include <dataflux/download/impl/get_stream_end.ipp>
 #include <dataflux/download/impl/get_stream_reads.ipp>
 #include <dataflux/download/impl/get_unit.ipp>
 #include <dataflux/download/impl/getter.ipp>

@@ -176,6 +176,8 @@ typedef struct dataflux_record {
 #define DATAFLUX_RECORD_VERIFIED 1u
 /* The last record of its operation or stream; that of a stream has no bytes. */
 #define DATAFLUX_RECORD_END 2u
+/* A row of a batch that failed: `index` is the batch's number, `size` the row's place in it. */
+#define DATAFLUX_RECORD_ROW 4u
 
 DATAFLUX_API dataflux_status dataflux_queue_create(dataflux_queue** out, dataflux_error** err);
 
@@ -1383,6 +1385,69 @@ DATAFLUX_API dataflux_status dataflux_shard_stream_next(dataflux_shard_stream* s
  * the next call of this function. */
 DATAFLUX_API dataflux_status dataflux_shard_stream_counts(dataflux_shard_stream* stream,
                                                           const char** json, dataflux_error** err);
+
+/* ---- Batches in your memory ------------------------------------------------------------------ */
+
+/* A stream of batches: each row is an object, or a range of one, and its bytes arrive in memory of
+ * yours without a copy. A batch whose rows have all ended is one record of the queue, with the
+ * batch's number as `index`, its memory as `data`, and as `size` the bytes of the rows that came.
+ * DATAFLUX_RECORD_VERIFIED: each of these rows was compared. Before it comes a record for each row
+ * that failed, with DATAFLUX_RECORD_ROW.
+ *
+ *     dataflux_get_batches(client, &options, listing, queue, 7, &batches, &err);
+ *     dataflux_batch_getter_push(batches, &batch, &number, &err);    as many as you have memory for
+ *     dataflux_queue_next(queue, &r, sizeof r, 1, -1, &count);       r.index is complete
+ *
+ * Memory of a batch is lent until its record is popped, or the handle is freed. After a last record
+ * with a failure, that is until the handle is freed. The client's memory cap does not bound it. */
+typedef struct dataflux_batch_getter dataflux_batch_getter;
+
+/* Begins a stream without batches. options->order is that of the batches: as pushed, or as they are
+ * complete. DATAFLUX_ON_ERROR_STOP: the first row that fails ends the stream. `feed` and
+ * `feed_capacity` do not matter. `listing`: what rows are numbers of, or NULL. Any thread. */
+DATAFLUX_API dataflux_status dataflux_get_batches(dataflux_client* client,
+                                                  const dataflux_get_many_options* options,
+                                                  const dataflux_listing* listing,
+                                                  dataflux_queue* queue, uint64_t tag,
+                                                  dataflux_batch_getter** out,
+                                                  dataflux_error** err);
+
+/* A batch of `count` rows. What they are: rows of the listing by number; with `index`, samples of
+ * it by number; or `requests`, and then `numbers` and `index` are NULL and their `into` does not
+ * matter. Sizes have to be known: requests need `lengths` or `object_sizes`.
+ *
+ * The room of a row ends where the next one begins, and that of the last one with the memory. A row
+ * with more bytes than room fails with DATAFLUX_OUT_OF_RANGE. Bytes that a row does not fill stay
+ * as they are; those of a row that failed are not specified. */
+typedef struct dataflux_batch {
+  size_t struct_size;
+  size_t count;
+  const uint64_t* numbers;
+  const dataflux_shard_index* index;
+  const dataflux_get_columns* requests;
+  void* data; /* the memory, of `size` bytes */
+  uint64_t size;
+  const uint64_t* offsets; /* where each row begins, ascending; NULL: row i at i * stride */
+  uint64_t stride;         /* 0 = size / count */
+  uint64_t* sizes;         /* gets the size of each row, 0 for one that is refused; may be NULL */
+} dataflux_batch;
+
+DATAFLUX_API void dataflux_batch_init(dataflux_batch* batch, size_t size);
+
+/* Begins a batch, and gives its number: from 0, one more each time. Never waits. What is in `batch`
+ * is copied, but for the memory. Where it fails nothing is read: DATAFLUX_INVALID_ARGUMENT for
+ * offsets that descend or leave the memory; what dataflux_getter_push_samples() says of a number;
+ * DATAFLUX_FAILED_PRECONDITION after dataflux_batch_getter_finish(); what has ended the stream. */
+DATAFLUX_API dataflux_status dataflux_batch_getter_push(dataflux_batch_getter* batches,
+                                                        const dataflux_batch* batch,
+                                                        uint64_t* number, dataflux_error** err);
+/* No more will be pushed. */
+DATAFLUX_API void dataflux_batch_getter_finish(dataflux_batch_getter* batches);
+/* Ends the stream: its last record has DATAFLUX_CANCELLED. Any thread. */
+DATAFLUX_API void dataflux_batch_getter_cancel(dataflux_batch_getter* batches);
+/* Frees the handle. A running stream is cancelled and waited for: milliseconds. Then nothing is
+ * written into memory of its batches any more, and no record comes. */
+DATAFLUX_API void dataflux_batch_getter_free(dataflux_batch_getter* batches);
 
 /* ---- Leftovers ------------------------------------------------------------------------------- */
 

@@ -1,9 +1,7 @@
+#include "get_requests.hpp"
 #include "listing.hpp"
-#include "shard_index.hpp"
 
 #include <dataflux/download/getter.hpp>
-#include <dataflux/shard/sample_reads.hpp>
-#include <dataflux/store/detail/own_service.hpp>
 
 #include <vector>
 
@@ -29,11 +27,7 @@ class getter_state final : public queue_member {
     gone.swap(items_);
   }
   std::optional<dataflux::get_feed>& feed() noexcept { return feed_; }
-  /// An index of another service has nothing that this client could read.
-  result<void> check(const dataflux::shard_index& index) const {
-    return dataflux::detail::check_own_service(*client_->client, index.description().scheme,
-                                               "index");
-  }
+  const client_state& client() const noexcept { return *client_; }
   void cancel() noexcept override {
     std::scoped_lock lock(mutex_);
     cancelled_ = true;
@@ -110,71 +104,6 @@ using dataflux_c::missing;
 using dataflux_c::result;
 using dataflux_c::usable;
 
-result<dataflux::get_many_request> request_of(const dataflux_get_many_options& o,
-                                              dataflux::observer* observer) {
-  if (o.bucket == nullptr) return missing("bucket");
-  if (o.order > DATAFLUX_ORDER_AS_READY) {
-    return error(errc::invalid_argument, "order is no DATAFLUX_ORDER_*");
-  }
-  if (o.on_error > DATAFLUX_ON_ERROR_STOP) {
-    return error(errc::invalid_argument, "on_error is no DATAFLUX_ON_ERROR_*");
-  }
-  dataflux::get_many_request r;
-  r.bucket = o.bucket;
-  r.order = o.order == DATAFLUX_ORDER_AS_READY ? dataflux::get_order::as_ready
-                                               : dataflux::get_order::as_asked;
-  r.on_error = o.on_error == DATAFLUX_ON_ERROR_STOP ? dataflux::get_on_error::stop
-                                                    : dataflux::get_on_error::fail_item;
-  if (o.compose != 0) r.compose.emplace().observer = observer;
-  r.limits.timeout = dataflux_c::duration_of(o.timeout_ns);
-  return r;
-}
-
-dataflux::object_columns rows_of(const dataflux_listing* listing) {
-  return listing == nullptr ? dataflux::object_columns()
-                            : listing->rows->slice(0, listing->rows->size());
-}
-
-/// The text at `i` of a column. Errors: invalid_argument.
-result<std::string_view> text_at(const char* texts, const std::uint64_t* offsets, std::size_t i,
-                                 std::string_view name) {
-  const std::uint64_t begin = offsets[i];
-  const std::uint64_t end = offsets[i + 1];
-  if (end >= begin) return std::string_view(texts + begin, static_cast<std::size_t>(end - begin));
-  return error(errc::invalid_argument, std::string(name) + " descend at " + std::to_string(i));
-}
-
-/// One request of the columns. Errors: invalid_argument, naming the row.
-result<dataflux::get_request> request_at(const dataflux_get_columns& c, std::size_t i) {
-  dataflux::get_request r;
-  const auto name = text_at(c.names, c.name_offsets, i, "name_offsets");
-  if (!name) return name.error();
-  r.object = *name;
-  if (c.members != nullptr) {
-    const auto member = text_at(c.members, c.member_offsets, i, "member_offsets");
-    if (!member) return member.error();
-    r.member = *member;
-  }
-  if (c.generations != nullptr) r.generation = c.generations[i];
-  const std::uint64_t offset = c.offsets == nullptr ? 0 : c.offsets[i];
-  const std::uint64_t length = c.lengths == nullptr ? UINT64_MAX : c.lengths[i];
-  if (length != UINT64_MAX) {
-    r.range = dataflux::byte_range::span(offset, length);
-  } else if (offset != 0) {
-    r.range = dataflux::byte_range::from(offset);
-  }
-  if (c.object_sizes != nullptr && c.object_sizes[i] != UINT64_MAX) {
-    r.object_size = c.object_sizes[i];
-  }
-  if (c.into != nullptr && c.into[i] != nullptr) {
-    if (length == UINT64_MAX) {
-      return error(errc::invalid_argument, "`into` needs `lengths` at " + std::to_string(i));
-    }
-    r.into = {static_cast<std::byte*>(c.into[i]), static_cast<std::size_t>(length)};
-  }
-  return r;
-}
-
 result<getter_state*> fed(dataflux_getter* getter) {
   if (auto good = usable(getter, "getter"); !good) return std::move(good).error();
   if (getter->state->feed()) return getter->state.get();
@@ -203,7 +132,7 @@ dataflux_status dataflux_get_many(dataflux_client* client, const dataflux_get_ma
     if (auto good = usable(queue, "queue"); !good) return good;
     const auto known = dataflux_c::options_of(options);
     if (!known) return known.error();
-    auto request = request_of(*known, client->state->events.get());
+    auto request = dataflux_c::get_many_request_of(*known, client->state->events.get());
     if (!request) return std::move(request).error();
     const bool feeds = known->feed != 0;
     if (!feeds && listing == nullptr) return missing("listing");
@@ -216,13 +145,14 @@ dataflux_status dataflux_get_many(dataflux_client* client, const dataflux_get_ma
     if (!joined) return joined;
     const dataflux::transfer_context& context = client->state->context;
     if (feeds) {
-      dataflux::get_feed feed(rows_of(listing), static_cast<size_t>(known->feed_capacity));
+      dataflux::get_feed feed(dataflux_c::columns_of(listing),
+                              static_cast<size_t>(known->feed_capacity));
       dataflux::getter items(context, *std::move(request), feed);
       state->begin(std::move(items), std::move(feed));
     } else if (rows == nullptr) {
-      state->begin({context, *std::move(request), rows_of(listing)}, std::nullopt);
+      state->begin({context, *std::move(request), dataflux_c::columns_of(listing)}, std::nullopt);
     } else {
-      state->begin({context, *std::move(request), rows_of(listing),
+      state->begin({context, *std::move(request), dataflux_c::columns_of(listing),
                     std::vector<std::uint64_t>(rows, rows + row_count)},
                    std::nullopt);
     }
@@ -240,16 +170,9 @@ dataflux_status dataflux_getter_push(dataflux_getter* getter, const dataflux_get
     if (!to) return to.error();
     const auto c = dataflux_c::options_of(requests);
     if (!c) return c.error();
-    if (count > 0 && (c->names == nullptr || c->name_offsets == nullptr)) return missing("names");
-    if (c->members != nullptr && c->member_offsets == nullptr) return missing("member_offsets");
-    std::vector<dataflux::get_request> all;
-    all.reserve(count);
-    for (size_t i = 0; i < count; ++i) {
-      auto one = request_at(*c, i);
-      if (!one) return std::move(one).error();
-      all.push_back(*std::move(one));
-    }
-    *taken = (*to)->feed()->push(all);
+    auto all = dataflux_c::requests_of(*c, count);
+    if (!all) return std::move(all).error();
+    *taken = (*to)->feed()->push(*all);
     return {};
   });
 }
@@ -276,17 +199,9 @@ dataflux_status dataflux_getter_push_samples(dataflux_getter* getter,
     *taken = 0;
     const auto to = fed(getter);
     if (!to) return to.error();
-    if (index == nullptr) return missing("index");
-    if (numbers == nullptr && count > 0) return missing("numbers");
-    if (auto own = (*to)->check(index->what); !own) return own;
-    std::vector<dataflux::get_request> all;
-    all.reserve(count);
-    for (size_t i = 0; i < count; ++i) {
-      auto one = dataflux::sample_request(index->what, numbers[i]);
-      if (!one) return std::move(one).error();
-      all.push_back(*std::move(one));
-    }
-    *taken = (*to)->feed()->push(all);
+    auto all = dataflux_c::requests_of(index, numbers, count, (*to)->client());
+    if (!all) return std::move(all).error();
+    *taken = (*to)->feed()->push(*all);
     return {};
   });
 }

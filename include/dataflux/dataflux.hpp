@@ -8,7 +8,7 @@
 /// | gcs::client: reaches the service | auth/credentials.hpp; any verb by start() or run() |
 /// | transfer_context: its connections and memory | options: memory caps, requests in flight |
 /// | fast_list(): lists a prefix | fast_lister, list_filter, save_manifest(), list_shared() |
-/// | getter: reads very many objects | ranges, options of a stream |
+/// | getter: reads very many objects | ranges, options of a stream; batch_getter |
 /// | get_one(): reads one object | read_text(), read_bytes() for small ones; download_file() |
 /// | checkpoint_writer: saves | checkpoint_set for many processes; upload_file() |
 /// | checkpoint_reader: loads, from anywhere | latest_checkpoint_set(), checkpoint_set_reader |

@@ -169,6 +169,8 @@ class call_player {
   void ask_operation();
   void read_many();
   void feed();
+  void read_batches();
+  void push_batch();
   void take_records();
   void take(dataflux_queue* queue, const dataflux_record& r);
   void release();
@@ -230,6 +232,7 @@ class call_player {
   static constexpr std::int64_t little = 200'000;
   static constexpr std::uint64_t item_tag = 9;
   static constexpr std::uint64_t events_tag = 10;
+  static constexpr std::uint64_t batch_tag = 11;
   static constexpr std::uint64_t get_tag = 100;
   static constexpr char put_bytes[] = "what is put";
 
@@ -245,6 +248,7 @@ class call_player {
   handles<dataflux_operation> operations_{};
   handles<dataflux_listing> listings_{};
   handles<dataflux_getter> getters_{};
+  handles<dataflux_batch_getter> batch_getters_{};
   handles<dataflux_lister> listers_{};
   handles<dataflux_manifest> manifests_{};
   handles<dataflux_changes> changes_{};

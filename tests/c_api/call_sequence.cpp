@@ -141,6 +141,54 @@ void call_player::feed() {
   }
 }
 
+void call_player::read_batches() {
+  if (!room(batch_getters_, dataflux_batch_getter_free)) return;
+  dataflux_get_many_options o;
+  dataflux_get_many_options_init(&o, sizeof o);
+  o.bucket = "bkt";
+  o.order = static_cast<std::uint32_t>(dice_.below(3));
+  o.on_error = static_cast<std::uint32_t>(dice_.below(3));
+  dataflux_batch_getter* made = nullptr;
+  given(dataflux_get_batches(any(clients_), odd_.of(o, dice_), any(listings_), any(queues_),
+                             batch_tag, &made, err()),
+        made, batch_getters_);
+}
+
+void call_player::push_batch() {
+  dataflux_batch_getter* const batches = any(batch_getters_);
+  switch (dice_.below(6)) {
+    case 0:
+      return dataflux_batch_getter_finish(batches);
+    case 1:
+      return dataflux_batch_getter_cancel(batches);
+    default:
+      break;
+  }
+  const std::uint64_t numbers[]{dice_.below(24), dice_.below(24)};
+  const std::uint64_t lengths[]{dice_.below(200), dice_.below(200)};
+  const std::uint64_t ends[]{0, 8, 16};
+  dataflux_get_columns c;
+  dataflux_get_columns_init(&c, sizeof c);
+  c.names = "o/000001o/000002";
+  c.name_offsets = ends;
+  c.lengths = lengths;
+  const std::uint64_t offsets[]{dice_.below(100), dice_.below(100) + 90};
+  dataflux_batch b;
+  dataflux_batch_init(&b, sizeof b);
+  b.count = dice_.below(3);
+  b.numbers = dice_.chance(2) ? numbers : nullptr;
+  b.requests = b.numbers == nullptr || dice_.chance(8) ? &c : nullptr;
+  b.data = dice_.chance(8) ? nullptr : memory();
+  b.size = dice_.below(256);
+  b.offsets = dice_.chance(2) ? nullptr : offsets;
+  b.stride = dice_.below(150);
+  std::uint64_t sizes[]{1'000, 1'000};
+  b.sizes = sizes;
+  if (said(dataflux_batch_getter_push(batches, odd_.of(b, dice_), nullptr, err())) == DATAFLUX_OK) {
+    for (std::size_t i = 0; i < b.count; ++i) require(sizes[i] <= b.size || sizes[i] == 1'000);
+  }
+}
+
 void call_player::take_records() {
   dataflux_queue* const queue = any(queues_);
   std::array<dataflux_record, 8> records{};
@@ -233,6 +281,8 @@ void call_player::free_some() {
     case 4:
     case 5:
       return free_one(getters_, dataflux_getter_free);
+    case 6:
+      return free_one(batch_getters_, dataflux_batch_getter_free);
     default:
       return free_one(operations_, dataflux_operation_free);
   }
@@ -246,6 +296,7 @@ void call_player::free_all() {
   free_each(queues_, dataflux_queue_free);
   free_each(operations_, dataflux_operation_free);
   free_each(getters_, dataflux_getter_free);
+  free_each(batch_getters_, dataflux_batch_getter_free);
   free_each(listings_, dataflux_listing_free);
   free_features();
   free_each(clients_, dataflux_client_free);
@@ -253,7 +304,7 @@ void call_player::free_all() {
 }
 
 void call_player::step() {
-  switch (dice_.below(20)) {
+  switch (dice_.below(22)) {
     case 0:
       return make_client();
     case 1:
@@ -279,6 +330,10 @@ void call_player::step() {
     case 14:
     case 15:
       return call();
+    case 16:
+      return read_batches();
+    case 17:
+      return push_batch();
     default:
       return take_records();
   }

@@ -347,6 +347,43 @@ dataflux_status get_pushed(place& p) {
   const dataflux_status end = read_all(p, mine, pushed == DATAFLUX_OK ? 3 : taken);
   return pushed == DATAFLUX_OK ? end : pushed;
 }
+dataflux_status get_batches(place& p) {
+  listing_ptr rows;
+  CHECKED(list(p, rows));
+  auto o = made(dataflux_get_many_options_init);
+  o.bucket = "bkt";
+  dataflux_batch_getter* made_batches = nullptr;
+  const std::uint64_t mine = ++p.tag;
+  CHECKED(dataflux_get_batches(p.client.get(), &o, rows.get(), p.queue.get(), mine, &made_batches,
+                               nullptr));
+  std::string memory = with_memory([] { return std::string(std::size_t{5} * 3'000, '#'); });
+  const std::unique_ptr<dataflux_batch_getter, freer<dataflux_batch_getter_free>> owner(
+      made_batches);
+  const std::array<std::uint64_t, 5> numbers{0, 1, 2, 3, 4};
+  const std::array<std::uint64_t, 5> offsets{0, 3'000, 6'000, 9'000, 12'000};
+  auto b = made(dataflux_batch_init);
+  b.count = numbers.size();
+  b.numbers = numbers.data();
+  b.data = memory.data();
+  b.size = memory.size();
+  b.offsets = offsets.data();
+  const dataflux_status pushed = dataflux_batch_getter_push(made_batches, &b, nullptr, nullptr);
+  dataflux_batch_getter_finish(made_batches);
+  dataflux_status worst = DATAFLUX_OK;
+  std::size_t count = 0;
+  const dataflux_status end = p.end_of(mine, [&](const dataflux_record& r) {
+    if (r.status != DATAFLUX_OK) worst = r.status;
+    if ((r.flags & DATAFLUX_RECORD_ROW) == 0) ++count;
+  });
+  if (end == hangs || end == twice) return end;
+  if (pushed != DATAFLUX_OK) return pushed;
+  if (end != DATAFLUX_OK || worst != DATAFLUX_OK) return end != DATAFLUX_OK ? end : worst;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto body = with_memory([&] { return world::body_of(static_cast<int>(i)); });
+    if (std::string_view(memory).substr(offsets[i], body.size()) != body) return wrong;
+  }
+  return count == 1 ? DATAFLUX_OK : wrong;
+}
 dataflux_status get_composed(place& p) {
   listing_ptr rows;
   CHECKED(list(p, rows));
@@ -902,6 +939,7 @@ std::vector<doing> all_of(const std::string& endpoint) {
       {"list_stream", list_stream},
       {"get_many", get_many},
       {"get_many, pushed", get_pushed},
+      {"get_batches", get_batches},
       {"get_many, composed", get_composed},
       {"manifest of a file", [](place& p) { return use_manifest(p, file_of(p.path("manifest"))); },
        saved},

@@ -1,5 +1,6 @@
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
 #include <dataflux/checkpoint/upload_file.hpp>
+#include <dataflux/download/batch_getter.hpp>
 #include <dataflux/download/download_file.hpp>
 #include <dataflux/download/get_one.hpp>
 #include <dataflux/download/getter.hpp>
@@ -148,6 +149,10 @@ TEST_CASE("fork: what the parent has begun stays the parent's", "[integration]")
   REQUIRE(writer.write(as_bytes(std::string_view("half"))));
   auto items = h.getter();
   REQUIRE(items.next());
+  std::vector<std::byte> row(100);
+  dataflux::batch_getter batches(h.context, {.bucket = "bkt"});
+  std::vector<dataflux::get_request> rows{{.object = "o", .object_size = row.size()}};
+  REQUIRE(batches.push(rows, {.memory = row}));
   const auto inherited = [](const std::optional<error>& failure) {
     return failure && failure->code() == errc::failed_precondition;
   };
@@ -168,8 +173,15 @@ TEST_CASE("fork: what the parent has begun stays the parent's", "[integration]")
       [&] { return inherited(failure_of(writer.abort())); },
       [&] { return inherited(failure_of(items.next())); },
       [&] {
+        batches.finish();
+        batches.cancel();
+        return inherited(failure_of(batches.next())) &&
+               inherited(failure_of(batches.push(rows, {.memory = row})));
+      },
+      [&] {
         const auto gone = std::move(writer);
         const auto gone_too = std::move(items);
+        const auto batches_too = std::move(batches);
         return true;
       },
   });
@@ -177,6 +189,10 @@ TEST_CASE("fork: what the parent has begun stays the parent's", "[integration]")
   REQUIRE(writer.write(as_bytes(std::string_view(" and half"))));
   REQUIRE(writer.commit());
   CHECK(h.server.get("bkt", "w") == "half and half");
+  const auto batch = batches.next();
+  REQUIRE((batch && *batch));
+  CHECK((*batch)->failures.empty());
+  CHECK(row == std::vector<std::byte>(100, std::byte{'x'}));
   const auto last = items.next();
   REQUIRE((last && *last));
   CHECK_FALSE((*last)->failure);

@@ -1,4 +1,5 @@
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
+#include <dataflux/download/batch_getter.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
@@ -118,6 +119,70 @@ TEST_CASE("getter: many threads feed one, and one waits for it by a queue", "[th
   });
   CHECK(wrong == 0);
   CHECK(got == objects);
+}
+
+TEST_CASE("batch_getter: threads push and take batches of one", "[thread]") {
+  emulator::server server;
+  fill(server);
+  const auto client = thread_client(server);
+  const auto listing = dataflux::fast_list(*client, {.bucket = "bucket"}).value();
+  const dataflux::transfer_context context(*client);
+  dataflux::batch_getter batches(context, {.bucket = "bucket"}, listing.objects.slice(0, objects));
+  constexpr std::size_t rows = 8;
+  constexpr std::size_t pushers = 3;
+  constexpr std::size_t each = 40;
+  std::vector<std::byte> memory(pushers * each * rows * 1000);
+  std::atomic<std::size_t> pushing{pushers};
+  std::atomic<std::size_t> got{0};
+  std::atomic<std::size_t> wrong{0};
+  on_threads(pushers + 2, [&](std::size_t thread) {
+    for (std::size_t i = 0; thread < pushers && i < each; ++i) {
+      std::array<std::uint64_t, rows> numbers;
+      for (std::size_t k = 0; k < rows; ++k) numbers[k] = (thread * each + i * rows + k) % objects;
+      const auto mine = std::span(memory).subspan((thread * each + i) * rows * 1000, rows * 1000);
+      if (!batches.push_rows(numbers, {.memory = mine})) ++wrong;
+    }
+    if (thread < pushers) {
+      if (--pushing == 0) batches.finish();
+      return;
+    }
+    for (;;) {
+      const auto batch = batches.next();
+      if (!batch) ++wrong;
+      if (!batch || !*batch) return;
+      ++got;
+      if (!(*batch)->failures.empty() || (*batch)->bytes != rows * 1000) ++wrong;
+    }
+  });
+  CHECK(wrong == 0);
+  CHECK(got == pushers * each);
+  CHECK(std::none_of(memory.begin(), memory.end(), [](std::byte b) { return b == std::byte{0}; }));
+}
+
+TEST_CASE("batch_getter: pushed to while it and its client end", "[thread]") {
+  emulator::server server;
+  fill(server);
+  for (int round = 0; round < 20; ++round) {
+    const auto client = thread_client(server);
+    const auto listing = dataflux::fast_list(*client, {.bucket = "bucket"}).value();
+    const dataflux::transfer_context context(*client);
+    std::vector<std::byte> memory(100 * 1000);
+    dataflux::batch_getter batches(context, {.bucket = "bucket"},
+                                   listing.objects.slice(0, objects));
+    on_threads(3, [&](std::size_t thread) {
+      std::vector<std::uint64_t> numbers(100, static_cast<std::uint64_t>(round));
+      if (thread == 0) std::this_thread::sleep_for(round * 100us);
+      if (thread == 0) return batches.cancel();
+      if (thread == 1) {
+        while (batches.push_rows(numbers, {.memory = memory})) std::this_thread::yield();
+        return;
+      }
+      while (const auto batch = batches.next()) {
+        if (!*batch) break;
+      }
+    });
+    CHECK(batches.next().error().code() == errc::cancelled);
+  }
 }
 
 TEST_CASE("getter: a feed may be pushed to while its getter and client begin and end", "[thread]") {

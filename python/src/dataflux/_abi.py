@@ -140,6 +140,12 @@ FUNCTIONS = {
     'shard_stream_finish': 'iPP',
     'shard_stream_next': 'iPPQP',
     'shard_stream_counts': 'iPPP',
+    'get_batches': 'iPPPPQPP',
+    'batch_init': 'vPQ',
+    'batch_getter_push': 'iPPPP',
+    'batch_getter_finish': 'vP',
+    'batch_getter_cancel': 'vP',
+    'batch_getter_free': 'vP',
     'leftovers_options_init': 'vPQ',
     'find_leftovers': 'iPPPQPP',
     'remove_leftovers': 'iPPPQPP',
@@ -234,6 +240,7 @@ STRUCTS = {
     'join_rows': (('rows', 'Q'), ('left', 'P'), ('right', 'P'), ('left_alone', 'Q'), ('right_alone', 'Q')),
     'shard_stream_options': (('struct_size', 'Q'), ('most_bytes', 'Q'), ('read_concatenated', 'I'), ('ignore_trailing', 'I'), ('end_at_damage', 'I'), ('keep_case', 'I'), ('strip_dot_slash', 'I'), ('keep_first', 'I')),
     'streamed_sample': (('key', 's'), ('key_size', 'Q'), ('data', 'P'), ('data_size', 'Q'), ('fields', 'P'), ('field_count', 'Q')),
+    'batch': (('struct_size', 'Q'), ('count', 'Q'), ('numbers', 'P'), ('index', 'P'), ('requests', 'P'), ('data', 'P'), ('size', 'Q'), ('offsets', 'P'), ('stride', 'Q'), ('sizes', 'P')),
     'leftovers_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('kinds', 'I'), ('reserved', 'I'), ('older_than_ns', 'q'), ('timeout_ns', 'q')),
     'writer_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('attributes', 'P'), ('conditions', 'P'), ('size_hint', 'Q'), ('part_size', 'Q'), ('timeout_ns', 'q')),
     'shard_writer_options': (('struct_size', 'Q'), ('bucket', 's'), ('pattern', 's'), ('count', 'Q'), ('bytes', 'Q'), ('first', 'Q'), ('rank', 'I'), ('ranks', 'I'), ('resume', 'I'), ('reserved', 'I')),
@@ -251,6 +258,7 @@ STRUCTS = {
 ABI_VERSION = 1
 RECORD_VERIFIED = 1
 RECORD_END = 2
+RECORD_ROW = 4
 CREDENTIALS_ANONYMOUS = 1
 CREDENTIALS_FILE = 2
 CREDENTIALS_TOKEN = 3

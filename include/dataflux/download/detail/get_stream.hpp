@@ -150,11 +150,16 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   bool settled_{false};
 };
 
+/// The reader of the stream is gone: cancels it, and waits until no read is under way. On its
+/// strand it does not wait; in the child of a fork it leaves the stream as it is.
+void close_stream(std::shared_ptr<get_stream> stream) noexcept;
+
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/download/impl/get_stream.ipp>
 #include <dataflux/download/impl/get_stream_batches.ipp>
 #include <dataflux/download/impl/get_stream_composites.ipp>
+#include <dataflux/download/impl/get_stream_end.ipp>
 #include <dataflux/download/impl/get_stream_reads.ipp>
 #endif

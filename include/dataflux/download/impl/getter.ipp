@@ -67,15 +67,7 @@ DATAFLUX_INLINE getter& getter::operator=(getter&& other) noexcept {
 DATAFLUX_INLINE getter::~getter() { close(); }
 
 DATAFLUX_INLINE void getter::close() noexcept {
-  if (stream_ == nullptr) return;
-  if (stream_->queue().inherited()) {
-    // Its locks and threads are the parent's.
-    static_cast<void>(new (std::nothrow) std::shared_ptr<detail::get_stream>(std::move(stream_)));
-    return;
-  }
-  stream_->queue().silence();
-  stream_->cancel();
-  if (!stream_->strand().is_current()) stream_->queue().wait_until_quiet();
+  if (stream_ != nullptr) detail::close_stream(std::move(stream_));
 }
 
 /// Takes by `take(queue, tell)`, and sleeps while there is nothing. False at the end.
