@@ -109,6 +109,32 @@ def shares():
     return made
 
 
+def time():
+    """What is done to a sample on its way, by processes and by threads."""
+    made = Picture(820, 196, "What is done to a sample by worker processes, and by threads of the process of the step")
+    ways = (("DataLoader", "with worker processes",
+             (("receive", MOVING), ("decode", READY), ("collate", USED), ("to shared memory", RANKS[1]),
+              ("pickle, pipe", RANKS[1]), ("unpickle, map", RANKS[1]))),
+            ("batches()", "with decode threads", (("receive", MOVING), ("decode", READY), ("into its row", USED))))
+    for top, (name, told, steps) in zip((30, 120), ways):
+        made.text(20, top + 18, name, weight="bold")
+        made.text(20, top + 36, told, size=12, fill=PALE)
+        x = 176
+        for number, (step, fill) in enumerate(steps):
+            width = 16 + 6.5 * len(step)
+            if number:
+                made.line([(x - 14, top + 17), (x - 2, top + 17)], arrow=True)
+            made.box(x, top, width, 34, fill)
+            made.text(x + width / 2, top + 22, step, "middle", 13)
+            x += width + 16
+        made.line([(x - 14, top + 17), (x - 3, top + 17)], arrow=True)
+        made.text(x + 4, top + 22, "step", weight="bold")
+    made.text(176, 86, "in each worker up to the pipe, and from there in the process of the step", size=12, fill=PALE)
+    made.text(176, 176, "in threads of the process of the step: one copy, and nothing crosses to another process", size=12,
+              fill=PALE)
+    return made
+
+
 def orders():
     """How each kind of shuffle goes through two shards."""
     made = Picture(820, 322, "The order of 24 samples of two shards: without a shuffle, in blocks, in windows of "
@@ -176,7 +202,7 @@ def throttled():
 
 def main():
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent)
-    for name, picture in (("training-ahead", ahead()), ("training-shares", shares()),
+    for name, picture in (("training-ahead", ahead()), ("training-shares", shares()), ("training-time", time()),
                           ("training-throttled", throttled()), ("sampling-orders", orders())):
         (folder / f"{name}.svg").write_text(str(picture))
 

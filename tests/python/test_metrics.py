@@ -87,6 +87,30 @@ def test_every_instrument_has_values(bucket, client, reader):
         assert points(reader, f"dataflux.{name}"), name
 
 
+class Loader:
+    """What dataflux.torch gives, without torch."""
+
+    _loads = True
+
+    def metrics(self):
+        return {"batches": 3, "samples": 12, "elapsed_ns": 4_000_000_000, "waited_ns": 1_000_000_000, "read_ns": 5,
+                "decode_ns": 6, "bytes_ahead": 700, "batches_ahead": 2, "decoding": 1}
+
+
+def test_opentelemetry_gets_what_a_loader_waits_for(reader):
+    from dataflux import opentelemetry
+
+    loader = Loader()
+    opentelemetry.instrument(loader, reader.provider, attributes={"loader": "train"})
+    names = [name for name, *_ in opentelemetry._OF_LOADERS]
+    found = {name: points(reader, f"dataflux.{name}") for name in names}
+    assert all(list(each) == [(("loader", "train"),)] for each in found.values())
+    assert [value for each in found.values() for value in each.values()] == [3, 12, 4.0, 1.0, 5e-9, 6e-9, 700, 2, 1]
+    del loader
+    gc.collect()
+    assert points(reader, "dataflux.loader.batches") == {}
+
+
 def test_opentelemetry_opens_no_client_and_keeps_none(emulator, reader):
     from dataflux.opentelemetry import instrument
 

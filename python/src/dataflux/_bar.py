@@ -86,7 +86,9 @@ class _Bar:
         self._broken = False
         self._last = None
 
-    def __call__(self, *, done, total, **_):
+    def __call__(self, *, done, total, label=None, **_):
+        if label is not None:
+            self._label = printable(label)
         self._last = (done, total)
         self._try(self._update, done, total)
 
@@ -224,6 +226,8 @@ class _Tqdm(_Bar):
                                      unit_scale=size)
         if total and total != self._shown.total:
             self._shown.total = total
+        if self._label != self._shown.desc:
+            self._shown.set_description(self._label, refresh=False)
         self._shown.update(done - self._shown.n)
 
     def _finish(self, done, total):

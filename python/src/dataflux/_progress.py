@@ -67,9 +67,12 @@ class Teller:
         self._telling = _thread.allocate_lock()  # whoever has it tells
         self._process = _wait._process
 
-    def at(self, done: int, total: int | None = None) -> None:
-        """So many are done; `total` where it is known now. Any thread; one at a time tells."""
+    def at(self, done: int, total: int | None = None, label: str | None = None) -> None:
+        """So many are done; `total` where it is known now; `label` where it is another one. Any thread; one at a
+        time tells."""
         self._done = done
+        if label is not None:
+            self._label = label
         if total is not None:
             self._total = total
         if monotonic() >= self._next:

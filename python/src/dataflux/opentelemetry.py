@@ -1,4 +1,4 @@
-"""Clients' metrics for OpenTelemetry, where opentelemetry-api is installed.
+"""Metrics of clients, and of loaders of dataflux.torch, for OpenTelemetry, where opentelemetry-api is installed.
 
     import dataflux.opentelemetry
     dataflux.opentelemetry.instrument(client)
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
 
     from ._client import Core
+    from .torch._loader import Batches
 
 _SECOND = 1e9
 
@@ -84,18 +85,40 @@ _INSTRUMENTS = (
      _paced("waiting")),
 )
 
-_of_provider: WeakKeyDictionary[Any, WeakKeyDictionary[Any, dict[str, Any]]] = WeakKeyDictionary()
+
+def _seconds(name):
+    return lambda now: ((now[name] / _SECOND, {}),)
 
 
-def instrument(client: Core, meter_provider: MeterProvider | None = None, *,
+def _number(name):
+    return lambda now: ((now[name], {}),)
+
+
+_OF_LOADERS = (
+    ("loader.batches", "counter", "{batch}", "Batches given", _number("batches")),
+    ("loader.samples", "counter", "{sample}", "Samples given", _number("samples")),
+    ("loader.elapsed", "counter", "s", "Time of passes", _seconds("elapsed_ns")),
+    ("loader.waited", "counter", "s", "Time that the step waited for batches", _seconds("waited_ns")),
+    ("loader.read", "counter", "s", "Time that threads waited for bytes", _seconds("read_ns")),
+    ("loader.decode", "counter", "s", "Time in decode, of all threads", _seconds("decode_ns")),
+    ("loader.ahead", "gauge", "By", "Bytes that were read and are in no batch that was given", _number("bytes_ahead")),
+    ("loader.ahead.batches", "gauge", "{batch}", "Batches that are begun", _number("batches_ahead")),
+    ("loader.decoding", "gauge", "{sample}", "Samples that are in decode", _number("decoding")),
+)
+
+_of_provider: WeakKeyDictionary[Any, dict[bool, WeakKeyDictionary[Any, dict[str, Any]]]] = WeakKeyDictionary()
+
+
+def instrument(client: Core | Batches, meter_provider: MeterProvider | None = None, *,
                attributes: Mapping[str, str] | None = None) -> None:
-    """Gives a client's metrics to OpenTelemetry, by instruments whose names begin with "dataflux.".
+    """Gives the metrics of a client or a loader to OpenTelemetry, by instruments whose names begin with "dataflux.",
+    and with "dataflux.loader.".
 
     They are read when they are exported, and cost nothing between. A client that is closed, that
     was not used yet, or that nobody has any more is left out. Doing it again changes the attributes.
 
     Arguments:
-        client: a Client or an AsyncClient.
+        client: a Client or an AsyncClient; or what batches() of a dataset of dataflux.torch gives.
         meter_provider: None = the global one.
         attributes: put to each value, such as {"client": "checkpoints"}, which tells one client from
             another.
@@ -104,14 +127,16 @@ def instrument(client: Core, meter_provider: MeterProvider | None = None, *,
     """
     from ._client import Core
 
-    if not isinstance(client, Core):
+    loads = getattr(client, "_loads", False)
+    if not loads and not isinstance(client, Core):
         raise TypeError(f"client: a Client is needed, and not a {type(client).__name__}")
     provider = get_meter_provider() if meter_provider is None else meter_provider
-    clients = _of_provider.get(provider)
+    kinds = _of_provider.setdefault(provider, {})
+    clients = kinds.get(loads)
     if clients is None:
-        clients = _of_provider[provider] = WeakKeyDictionary()
+        clients = kinds[loads] = WeakKeyDictionary()
         meter = provider.get_meter("dataflux", __version__)
-        for name, kind, unit, text, values in _INSTRUMENTS:
+        for name, kind, unit, text, values in _OF_LOADERS if loads else _INSTRUMENTS:
             getattr(meter, f"create_observable_{kind}")(
                 f"dataflux.{name}", [_callback(clients, values)], unit=unit, description=text)
     clients[client] = dict(attributes or {})
@@ -121,7 +146,7 @@ def _callback(clients, values):
     def observe(options):
         found = []
         for client, attributes in list(clients.items()):
-            if client._opened is None:
+            if getattr(client, "_opened", client) is None:
                 continue
             try:
                 now = client.metrics()

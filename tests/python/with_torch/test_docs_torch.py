@@ -17,7 +17,7 @@ pytestmark = pytest.mark.without_tokens  # the samples have the clients of the e
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
-@pytest.mark.parametrize("pages, count", [("torch training", 9), ("checkpoints", 6), ("webdataset", 2),
+@pytest.mark.parametrize("pages, count", [("torch training", 11), ("checkpoints", 6), ("webdataset", 2),
                                           ("migrating-s3-pipes", 3)])
 def test_samples_run_as_they_stand(emulator, tmp_path, pages, count):
     text = "\n".join((DOCS / f"{page}.md").read_text() for page in pages.split())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 from torch.utils.data import IterableDataset as TorchIterable
 from torch.utils.data import get_worker_info
@@ -14,6 +14,7 @@ from .._passes import Pass
 from .._place import count_of, one_of
 from .._sampler import WINDOWS
 from ._given import client_of, source_of
+from ._loader import Batches
 from ._objects import Objects
 from ._order import STRETCH, Order, Turns, plans, stretches
 from ._ranks import agree, ranks
@@ -24,6 +25,9 @@ from ._shared import Shared
 from ._sizes import sizes_of
 from ._state import Place, order_of, place_of, state_of
 from ._tars import BLOCK
+
+if TYPE_CHECKING:
+    from .._progress import Progress
 
 
 class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
@@ -225,6 +229,51 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
             self._shared.set_epoch(place.epoch)
             self._place, self._taken = place, self._shared.loaded
 
+    def batches(self, batch_size: int | None = None, *, drop_last: bool = False, decode_threads: int = 0,
+                collate_fn: Callable[[list[Any]], Any] | None = None, dtype: Any = None, shape: Any = None,
+                pad: bool | int | None = None, packed: bool = False, device: Any = None, ahead: int = 2,
+                warn_after: float | None = None, progress: Progress = None) -> Batches:
+        """A loader by itself, without a DataLoader and its processes: an iterable whose passes give the same
+        samples in the same batches as a DataLoader without workers.
+
+            for batch in dataset.batches(64, decode_threads=8):
+                ...
+
+        Samples that are arrays or tensors of one shape, by themselves or in a tuple or dict, are put straight into
+        the rows of the batch; all else becomes a batch as by default_collate() of torch. Without `decode`, and
+        of fields that `decode` leaves memoryviews, bytes of one size become a tensor of (samples, size). The memory
+        of a batch is used again once nobody has a view of it.
+
+        Arguments:
+            batch_size: None = the dataset's.
+            drop_last: a rest that is no whole batch is left out.
+            decode_threads: threads of this process that run `decode` and put batches together, ahead of the
+                step; `decode` has to be safe in several threads. 0 = whoever takes a batch does it.
+            collate_fn: makes a batch of a list of samples, in those threads, in place of all that.
+            dtype, shape: of bytes: the elements, in this machine's byte order, and the shape of each sample. One
+                of another size is a failure, a SizeError, which on_error decides about.
+            pad: True fills bytes up with zeros to the longest of a batch; a number to so many elements, and a
+                longer one is a SizeError. Such a batch is (tensor, lengths).
+            packed: bytes lie one behind the other: such a batch is (flat tensor, offsets), which has one offset more
+                than samples.
+            device: where batches are copied, ahead of the step; on CUDA from pinned memory, on a stream of
+                their own.
+            ahead: how many batches are made before they are wanted, at most, beside the one that is wanted; they
+                have memory_cap bytes together, and one may have more.
+            warn_after: seconds that a batch is waited for before a warning of logging's "dataflux" names the objects
+                and threads that hold it up; None = never.
+            progress: True for a bar, or a callable, of each pass.
+
+        Its state_dict() and load_state_dict() are those of the dataset, whose place is behind the batch that was given
+        last; set_epoch() is told to the dataset. metrics() tells what the step waits for.
+
+        Raises: ValueError and TypeError for arguments that do not fit. In a pass, what a dataset's does: a failure
+            comes behind all batches before it.
+        """
+        return Batches(self, batch_size, drop_last=drop_last, decode_threads=decode_threads, collate_fn=collate_fn,
+                       dtype=dtype, shape=shape, pad=pad, packed=packed, device=device, ahead=ahead,
+                       warn_after=warn_after, progress=progress)
+
     def describe(self, num_workers: int = 0) -> dict[str, float]:
         """What an epoch costs in this order, and how well it mixes, before anything is read: estimates, which
         docs/sampling.md derives.
@@ -287,6 +336,11 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         return self._own[1]
 
     def __iter__(self) -> Iterator[Any]:
+        return Pass(self._samples(*self._pass()))
+
+    def _pass(self, made=None, of=None):
+        """Begins one: (reads, order, turns, place, worker, workers). `made` makes the reads of `of`, if they are not
+        samples one by one."""
         info = get_worker_info()
         worker, workers = (info.id, info.num_workers) if info else (0, 0)
         client = self._process_client(workers)
@@ -298,13 +352,15 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         # Whoever passes a second time passes again: reads go on into the epoch that is to come.
         step = None if self._passed is None else max(0, place.epoch - self._passed)
         ahead, self._ahead = self._ahead, None
-        if ahead is not None and (place.yielded or ahead.key != (place.epoch, place.begin, worker,
-                                                                 max(1, workers))):
+        if ahead is not None and (place.yielded or ahead.of is not of or ahead.key != (
+                place.epoch, place.begin, worker, max(1, workers))):
             ahead.close()
             ahead = None
         self._now = place, worker, workers, place.yielded
-        reads = ahead or self._reads(client, place, worker, max(1, workers), step)
-        return Pass(self._samples(reads, order, turns, place, worker, workers))
+        reads = ahead
+        if reads is None:
+            reads = made(client, place, step) if made else self._reads(client, place, worker, max(1, workers), step)
+        return reads, order, turns, place, worker, workers
 
     def _reads(self, client, place, worker, workers, step):
         return Reads(self, client, place, worker, workers, step)
@@ -319,12 +375,19 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
                         yielded += 1
                         self._now = place, worker, workers, yielded
                         yield sample
-            if reads._step is not None:
-                reads.key = place.epoch + reads._step, 0, worker, max(1, workers)
-                if self._ahead is None:
-                    reads.go_on()
-                    self._ahead, reads = reads, None
-            self._passed = place.epoch
+            reads = self._passed_by(reads, place, worker, workers)
         finally:
             if reads is not None:
                 reads.close()
+
+    def _passed_by(self, reads, place, worker, workers):
+        """A pass was whole. Reads that go on into the next epoch are kept for that; else they are given back."""
+        self._passed = place.epoch
+        if reads._step is None:
+            return reads
+        reads.key = place.epoch + reads._step, 0, worker, max(1, workers)
+        if self._ahead is not None:
+            return reads
+        reads.go_on()
+        self._ahead = reads
+        return None

@@ -150,9 +150,9 @@ class _Maker(Maker):
     def sizes_of(self, part: int) -> Sizes:
         return self._makers[part].sizes
 
-    def _sample(self, client, part, row, item):
+    def _sample(self, client, part, row, item, decode=None):
         number, of_part = part.place_of(row)
-        return self._makers[number]._sample(client, part.part(number), of_part, item)
+        return self._makers[number]._sample(client, part.part(number), of_part, item, decode)
 
 
 class Mix(IterableDataset):
@@ -373,9 +373,9 @@ class _Reads(Reads):
         self._found: list[deque[tuple[int, int, int]]] = [deque() for _ in mix._source.parts]
         super().__init__(mix, client, place, worker, workers, step)
 
-    def take(self, rows: array[int]) -> Iterator[Any]:
+    def asked(self, rows: array[int]) -> tuple[Any, Sequence[int], Iterator[Any]]:
         self._wanted += len(rows)
-        return super().take(rows)
+        return super().asked(rows)
 
     def _look(self) -> bool:
         """Looks at some positions more, if that is not too far ahead."""

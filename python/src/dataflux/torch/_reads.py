@@ -20,6 +20,8 @@ class Reads:
     """Reads of one worker: items in the order of its batches, of this epoch and of those that follow,
     as far as memory goes."""
 
+    of = None  # whoever passes over samples
+
     def __init__(self, dataset: IterableDataset, client: Client, place: Place, worker: int,
                  workers: int, step: int | None) -> None:
         self.key: tuple[int, int, int, int] = (place.epoch, place.begin, worker, workers)
@@ -51,7 +53,11 @@ class Reads:
 
     def take(self, rows: array[int]) -> Iterator[Any]:
         """Samples of the next rows, as they come."""
-        return of_parts(self._dataset._source, self._dataset._maker, self._client, rows, self._next)
+        return self._dataset._maker.samples(self._client, *self.asked(rows))
+
+    def asked(self, rows: array[int]) -> tuple[Any, Sequence[int], Iterator[Any]]:
+        """What samples of the next rows are made of."""
+        return asked_of(self._dataset._source, self._dataset._maker, rows, self._next)
 
     def _next(self, part):
         items = self._items[part]
@@ -72,16 +78,21 @@ class Reads:
 def of_parts(source: Source, maker: Maker, client: Client, rows: Sequence[int],
              item_of: Callable[[int], Any]) -> Iterator[Any]:
     """Samples of rows that may lie in several parts; `item_of(part)` gives the next item of one."""
+    return maker.samples(client, *asked_of(source, maker, rows, item_of))
+
+
+def asked_of(source: Source, maker: Maker, rows: Sequence[int],
+             item_of: Callable[[int], Any]) -> tuple[Any, Sequence[int], Iterator[Any]]:
+    """(part, its rows, their items as they come) of rows that may lie in several parts."""
     def item(part, row):
         sizes = maker.sizes_of(part)
         error = source.parts[part].size_error(row, sizes) if sizes else None
         return item_of(part) if error is None else FailedItem(0, 0, (), error)
 
     if len(source.parts) == 1 and not maker.mixed:
-        return maker.samples(client, source.parts[0], rows, (item(0, row) for row in rows))
+        return source.parts[0], rows, (item(0, row) for row in rows)
     known = [source.part_of(row) for row in rows]
-    return maker.samples(client, _Parts(source, known), range(len(known)),
-                         (item(part, row) for part, row in known))
+    return _Parts(source, known), range(len(known)), (item(part, row) for part, row in known)
 
 
 class _Parts:

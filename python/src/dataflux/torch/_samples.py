@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterable, Iterator, Sequence
 
 import torch
 from torch.utils.data import get_worker_info
@@ -63,6 +63,15 @@ def gone(bucket: str, name: str, generation: int, error: Error) -> NotFoundError
         object=name, generation=generation, http_status=error.http_status, attempts=error.attempts)
 
 
+class Failed:
+    """Stands where a sample would: why there is none."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: Error) -> None:
+        self.error = error
+
+
 class Maker:
     """Makes samples of items as a dataset was asked to.
 
@@ -87,45 +96,66 @@ class Maker:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_last": [], "_failed": 0}
 
+    @property
+    def copies(self) -> bool:
+        """Samples are the bytes as they are, and nobody looks at the row."""
+        return self.decode is as_bytes or self.decode is tensor
+
     def sizes_of(self, part: int) -> Sizes:
         """Which sizes objects of a part may have."""
         return self.sizes
 
     def samples(self, client: Any, part: Any, rows: Sequence[int],
                 items: Iterator[Item]) -> Iterator[Any]:
-        """One for each row of a batch, as they come. With "skip" the sample before it stands in for what
-        gave none, or else the next one, or else one of an earlier batch: so every batch, step and state stays
+        """One for each row of a batch, as they come."""
+        return self.settled(self.outcome(client, part, row, item) for row, item in zip(rows, items))
+
+    def outcome(self, client: Any, part: Any, row: int, item: Item, decode: Decode | None = None) -> Any:
+        """A sample, or what is Failed. `decode` is used in place of one that only copies."""
+        try:
+            return self._sample(client, part, row, item, decode)
+        except Error as failed:
+            return Failed(failed)
+
+    def settled(self, outcomes: Iterable[Any]) -> Iterator[Any]:
+        """The samples of a batch, of samples and what is Failed. With "skip" the sample before it stands in for
+        what gave none, or else the next one, or else one of an earlier batch: so every batch, step and state stays
         what it is."""
         good: list[Any] = []  # the newest one of this batch
         lacking = 0  # how many wait for the first one
         why: Error | None = None
-        for row, item in zip(rows, items):
-            try:
-                sample = self._sample(client, part, row, item)
-            except Error as failed:
-                if not self.bears(failed):
-                    raise
-                if self.on_error == "return":
-                    yield failed
-                    continue
-                if good:
-                    yield good[0]
-                else:
-                    why, lacking = why or again(failed), lacking + 1
+        for made in outcomes:
+            if type(made) is Failed:
+                failed, made = made.error, None
+                try:
+                    if not self.bears(failed):
+                        raise failed
+                    if self.on_error == "skip" and not good:
+                        why, lacking = why or again(failed), lacking + 1
+                        continue
+                    made = good[0] if self.on_error == "skip" else failed
+                finally:
+                    del failed  # which has this frame, where it is raised
+                yield made
                 continue
             self.succeeds()
             if self.on_error == "skip":
-                self._last = good = [sample]
+                self._last = good = [made]
                 for _ in range(lacking):
-                    yield sample
+                    yield made
                 lacking = 0
-            yield sample
+            yield made
         if why is not None and lacking and not self._last:
             told = (f'{why} (on_error="skip": none of the {lacking} objects that this process has read first gave a '
                     "sample that could stand in for the others)")
             raise type(why)(told, **why.__reduce__()[1][2]) from why
         for _ in range(lacking):
             yield self._last[0]
+
+    def stands_in(self, made: Any) -> None:
+        """A batch of which nothing has failed ends with this sample: as settled() does of each."""
+        self.succeeds()
+        self._last = [made]
 
     def bears(self, failed: Error) -> bool:
         """Whether the pass goes on behind a failure, which is counted then.
@@ -152,15 +182,16 @@ class Maker:
                 "tolerance=None bears any number)")
         return type(failed)(told, **failed.__reduce__()[1][2])
 
-    def _sample(self, client, part, row, item):
+    def _sample(self, client, part, row, item, decode=None):
         pair = isinstance(item, tuple)
         if pair:
             data, known = zip(*[self._read(client, side, number, each)
                                 for (side, number), each in zip(part.sides(row), item)])
         else:
             data, known = self._read(client, part, row, item)
-        if self.decode is as_bytes or self.decode is tensor:
-            return tuple([self.decode(each, None) for each in data]) if pair else self.decode(data, None)
+        if self.copies:
+            decode = decode or self.decode
+            return tuple([decode(each, None) for each in data]) if pair else decode(data, None)
         try:
             return self.decode(data, known)
         except Exception as why:
@@ -190,7 +221,7 @@ class Maker:
             error = self.sizes.error(bucket, name, _size_of(data))
             if error is not None:
                 raise again(error)
-        if self.decode is as_bytes or self.decode is tensor:
+        if self.copies:
             return data, None
         known = getattr(item, "known", None)
         return data, part.row(row, len(data), generation, crc32c) if known is None else known

@@ -15,6 +15,7 @@ from operator import index
 from typing import Any, Iterable, Iterator, Protocol, Sequence
 
 from .._client import Client
+from .._columns import chosen
 from .._errors import DataLossError, PreconditionError
 from .._get_many import GetMany
 from .._items import Item
@@ -131,6 +132,13 @@ class Listed:
         """Where it was listed with a wrong size, so that it is not worth reading."""
         row = self.listed(number)
         return sizes.error(row.bucket, row.name, row.size)
+
+    def sizes_at(self, rows: array[int]) -> array[int]:
+        """Bytes of rows, as they were listed."""
+        found = array("Q")
+        for chunk, some in self._rows._table.runs(rows):  # type: ignore[union-attr]
+            found.extend(chosen(chunk.sizes, some))
+        return found
 
     def stream(self, client: Client, stretches: Iterator[array[int]]) -> GetMany:
         return client.get_many(RowFeed(self.open(client), stretches), on_error="return")
