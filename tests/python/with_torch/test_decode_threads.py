@@ -17,6 +17,7 @@ from torch.utils.data import DataLoader
 
 import dataflux
 from cycles import left_by
+from interrupts import interrupted_at
 from dataflux import _threads
 from dataflux.torch import DecodeError, IterableDataset, _decoding
 from service import wait_until
@@ -279,6 +280,21 @@ def test_a_child_of_a_fork_is_refused_and_may_begin_anew(make):
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert len(flat(given)) == COUNT - 4
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_an_interrupt_between_any_two_bytecodes_comes_out(make, threads):
+    dataset = make(decode=lambda data, row: torch.tensor([int(bytes(data))]))
+    batches = dataset.batches(10, decode_threads=threads, warn_after=LIMIT)
+    files = ("_loader.py", "_decoding.py", "_forming.py")
+    before, number = running(), 1
+    while interrupted_at(number, lambda: list(batches), files):
+        number += 1 + number // 4
+        assert batches.state_dict()["yielded"] % 10 == 0
+    assert number > 500
+    assert torch.cat(list(batches)).flatten().tolist() == ORDER
+    gc.collect()
+    assert wait_until(lambda: running() == before)
 
 
 # Programs of their own: signals, and the interpreter's end.

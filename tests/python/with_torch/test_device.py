@@ -99,7 +99,7 @@ def test_memory_is_used_again_only_behind_the_event_of_its_copy(make, cuda, monk
         return moved(self, tensor)
 
     monkeypatch.setattr(_copies.Copies, "_moved", noted)
-    given = iter(make().batches(device="cpu", ahead=2))
+    given = iter(make(decode=lambda data, row: torch.frombuffer(data, dtype=torch.uint8)).batches(device="cpu", ahead=2))
     for at in range(4):
         next(given)
     assert len(sources) == 6 and len(set(sources)) == 6 and cuda.waited == 0

@@ -189,12 +189,16 @@ class Making:
         self._taking = _thread.allocate_lock()  # whoever has it takes the next item
         self.threads: dict[int, Now] = {}  # by a number
         _all.add(self)
-        try:
-            for number in range(threads):
-                self._start(number)
-        except BaseException:
-            self.close()
-            raise
+
+    def start(self) -> None:
+        """Begins the threads. Raises: RuntimeError where there is not even one more."""
+        for number in range(self._threads):
+            self._start(number)
+
+    @property
+    def over(self) -> bool:
+        """No more samples are begun."""
+        return self._over
 
     def _start(self, number):
         try:
@@ -332,6 +336,18 @@ class Making:
             self._came.put(None)
         for batch in list(self._under_way.values()):
             batch.drop()
+
+
+class Closing:
+    """Stops what a pass has under way when the pass is gone, should an interrupt have kept it from that."""
+
+    __slots__ = ("stop",)
+
+    def __init__(self, making: Making) -> None:
+        self.stop = making.stop
+
+    def __del__(self) -> None:
+        self.stop()
 
 
 def _at_exit():

@@ -17,7 +17,7 @@ from .._errors import Error, PreconditionError
 from .._passes import Pass
 from .._place import count_of
 from ._copies import Copies
-from ._decoding import Batch, How, Making, Now
+from ._decoding import Batch, Closing, How, Making, Now
 from ._forming import Blocks, Rules
 from ._share import memory_of
 
@@ -142,9 +142,13 @@ class Batches:
         now, process = Now(""), _wait._process
         making = told.making = self._making(reads, order, place, counts)
         making.threads[-1] = now
+        closing = Closing(making)
         watchdog = Watchdog(making, self._warn_after) if self._warn_after is not None else None
         batches, yielded = self._in_turn(making, now, len(counts)), place.yielded
         try:
+            making.start()
+            if watchdog is not None:
+                watchdog.start()
             for number, count in enumerate(counts):
                 began = perf_counter_ns()
                 if watchdog is not None:
@@ -174,6 +178,7 @@ class Batches:
             if self._copies is not None and process == _wait._process:
                 self._copies.close()
             told.making = None
+            del closing
 
     def _in_turn(self, making, now, total):
         """The batches, where the step wants them."""
@@ -256,6 +261,8 @@ class Watchdog:
         self._making, self._seconds = making, seconds
         self._waiting: tuple[int, float] | None = None
         self._closed: Any = SimpleQueue()
+
+    def start(self) -> None:
         _threads.use(self._watch)
 
     def waits(self, number: int | None) -> None:
@@ -269,7 +276,7 @@ class Watchdog:
         from _queue import Empty
 
         told = None
-        while True:
+        while not self._making.over:
             try:
                 return self._closed.get(timeout=self._seconds / _LOOKS)
             except Empty:
