@@ -231,7 +231,8 @@ def test_bytes_of_several_sizes_are_padded_or_packed(odd, threads):
 @pytest.mark.parametrize("threads", THREADS)
 def test_sizes_that_differ_are_told_of_by_name(odd, bucket, threads):
     batches = odd().batches(decode_threads=threads)
-    with pytest.raises(SizeError, match="v/001: it has 4 bytes, and .*v/000 of the same batch has 0.*pad=True") as raised:
+    told = "v/001: it has 4 bytes, and .*v/000 of the same batch has 0.*pad=True"
+    with pytest.raises(SizeError, match=told) as raised:
         next(iter(batches))
     assert (raised.value.bucket, raised.value.object) == (bucket.name, "v/001")
     with pytest.raises(SizeError, match=r"v/000: it has 0 bytes, and shape=\(2,\) of torch.int16 has 4"):

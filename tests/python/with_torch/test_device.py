@@ -99,7 +99,8 @@ def test_memory_is_used_again_only_behind_the_event_of_its_copy(make, cuda, monk
         return moved(self, tensor)
 
     monkeypatch.setattr(_copies.Copies, "_moved", noted)
-    given = iter(make(decode=lambda data, row: torch.frombuffer(data, dtype=torch.uint8)).batches(device="cpu", ahead=2))
+    dataset = make(decode=lambda data, row: torch.frombuffer(data, dtype=torch.uint8))
+    given = iter(dataset.batches(device="cpu", ahead=2))
     for at in range(4):
         next(given)
     assert len(sources) == 6 and len(set(sources)) == 6 and cuda.waited == 0
@@ -143,7 +144,8 @@ def test_batches_of_several_tensors_are_copied_whole(make, cuda):
         return {"x": torch.frombuffer(data, dtype=torch.uint8)[:3], "name": row.name, "y": (data[0], 1.5)}
 
     for at, batch in enumerate(make(decode=decode).batches(device="cpu")):
-        assert batch["x"].tolist() == [[2 * at] * 3, [2 * at + 1] * 3] and batch["y"][0].tolist() == [2 * at, 2 * at + 1]
+        assert batch["x"].tolist() == [[2 * at] * 3, [2 * at + 1] * 3]
+        assert batch["y"][0].tolist() == [2 * at, 2 * at + 1]
         assert batch["name"] == [f"o/{2 * at:03}", f"o/{2 * at + 1:03}"]
 
 

@@ -310,8 +310,8 @@ class Making:
     def take(self, number: int, now: Now) -> Any:
         """The next batch, once it is there. One thread. Raises: what it has failed with."""
         if self._process != _wait._process:
-            raise PreconditionError("batches: the pass belongs to the process that began it, and this is a forked child "
-                                    "of it: begin another one")
+            raise PreconditionError("batches: the pass belongs to the process that began it, and this is a forked "
+                                    "child of it: begin another one")
         while number not in self._formed:
             while not self._threads and self._came.empty() and self._step(now):
                 pass

@@ -55,8 +55,8 @@ class Batches:
         if collate_fn is not None and self._rules.given:
             raise ValueError("dtype, shape, pad, packed: they say how bytes become a batch, which collate_fn does here")
         if collate_fn is None and dataset._maker.on_error == "return":
-            raise ValueError('on_error="return" gives errors as samples: tell batches() a collate_fn that takes them, or '
-                             'the dataset on_error="skip"')
+            raise ValueError('on_error="return" gives errors as samples: tell batches() a collate_fn that takes them, '
+                             'or the dataset on_error="skip"')
         device = None if device is None else torch.device(device)
         self._copies = None if device is None else Copies(device, self._ahead)
         self._blocks = Blocks(self._copies is not None and self._copies.pinned)
@@ -123,8 +123,8 @@ class Batches:
 
     def __iter__(self) -> Iterator[Any]:
         if get_worker_info() is not None:
-            raise PreconditionError("batches() is a loader by itself, and this is a worker of a DataLoader: iterate it in "
-                                    "the process of the step, with decode_threads in place of num_workers")
+            raise PreconditionError("batches() is a loader by itself, and this is a worker of a DataLoader: iterate it "
+                                    "in the process of the step, with decode_threads in place of num_workers")
         reads, order, _, place, _, _ = self.dataset._pass()
         return Pass(self._pass(reads, order, place))
 
@@ -190,7 +190,8 @@ class Batches:
         begun: deque[Any] = deque()
         number, why = 0, None
         while begun or number < total:
-            while why is None and number < total and (not begun or len(begun) <= copies.ahead and making.formed(number)):
+            while why is None and number < total and (
+                    not begun or (len(begun) <= copies.ahead and making.formed(number))):
                 copies.recycle()
                 try:
                     begun.append(copies.begin(making.take(number, now)))
