@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
 #include <utility>
 
-/// Pieces of one object are read together in rounds. start() makes a plan of requests that cover
+/// Pieces of one object are read together in rounds. Where there is a cache look() asks it for each
+/// piece; what it has takes no part in what follows. plan() makes a plan of requests that cover
 /// all pieces, and sends all of them to the engine. finish() comes when the last one has answered.
 /// If the answers are of several generations (mixed) another round reads all of it, of the newest
 /// one; after most_rounds the pieces fail. Otherwise sum_up() checks each piece by itself, verify()
@@ -35,16 +37,68 @@ DATAFLUX_INLINE get_group::get_group(read_engine& engine, read_member& whose, st
       done_(std::move(done)),
       generation_(pieces.front().generation) {}
 
+DATAFLUX_INLINE read_request get_group::request_of(const get_piece& p) const {
+  return {.bucket = bucket_,
+          .object = p.name.str(),
+          .range = p.asked(),
+          .generation = generation_,
+          .limits = clock_.limits(stop_)};
+}
+
 DATAFLUX_INLINE void get_group::start() {
+  missing_.resize(pieces_.size());
+  std::iota(missing_.begin(), missing_.end(), std::size_t{0});
+  if (engine_.has_cache() && generation_ != 0 && rounds_ == 0) return look();
+  plan();
+}
+
+DATAFLUX_INLINE void get_group::look() {
+  missing_.clear();
+  missing_.reserve(pieces_.size());
+  in_flight_ = pieces_.size();
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    const bool begun = within_memory([&] {
+      engine_.look(request_of(pieces_[i]), cached_.emplace_back(pieces_[i].to),
+                   [self = shared_from_this(), i](const result<read_summary>& outcome) {
+                     self->looked(i, outcome);
+                   });
+    });
+    if (begun) continue;
+    missing_.push_back(i);
+    --in_flight_;
+  }
+  if (in_flight_ == 0) plan();
+}
+
+DATAFLUX_INLINE void get_group::looked(std::size_t i, const result<read_summary>& outcome) {
+  if (outcome) {
+    pieces_[i].check(*outcome);
+  } else {
+    missing_.push_back(i);
+  }
+  if (--in_flight_ > 0) return;
+  bool goes_on = !missing_.empty();
+  if (goes_on) {
+    std::sort(missing_.begin(), missing_.end());
+    goes_on = within_memory([this] { plan(); });
+    for (const std::size_t m : missing_) {
+      if (!goes_on) pieces_[m].failure = short_of_memory();
+    }
+  }
+  if (!goes_on) std::exchange(done_, {})();
+}
+
+DATAFLUX_INLINE void get_group::plan() {
   std::vector<object_piece> wanted;
-  wanted.reserve(pieces_.size());
-  for (const get_piece& p : pieces_) wanted.push_back({p.offset, p.length});
+  wanted.reserve(missing_.size());
+  for (const std::size_t i : missing_) wanted.push_back({pieces_[i].offset, pieces_[i].length});
   auto plan = coalesce(wanted, options_);
   if (!plan) {
-    for (get_piece& p : pieces_) p.failure = plan.error();
+    for (const std::size_t i : missing_) pieces_[i].failure = plan.error();
     return engine_.strand().post([self = shared_from_this()] { self->done_(); });
   }
   plan_ = std::move(*plan);
+  for (scattered_part& part : plan_.parts) part.piece = missing_[part.piece];
   ++rounds_;
   landings_.clear();
   for (const scattered_part& part : plan_.parts) {
@@ -68,7 +122,7 @@ DATAFLUX_INLINE void get_group::start() {
 DATAFLUX_INLINE void get_group::read(std::size_t k) {
   const coalesced_request& q = plan_.requests[k];
   sinks_.emplace_back(std::span(landings_).subspan(q.first_part, q.part_count));
-  engine_.start(
+  engine_.start_past_cache(
       {.bucket = bucket_,
        .object = pieces_.front().name.str(),
        .range = byte_range::span(q.offset, q.length),
@@ -79,7 +133,7 @@ DATAFLUX_INLINE void get_group::read(std::size_t k) {
         self->outcomes_[k] = std::move(outcome);
         if (--self->in_flight_ == 0) self->finish();
       },
-      &member_);
+      member_);
 }
 
 DATAFLUX_INLINE void get_group::finish() {
@@ -139,13 +193,16 @@ DATAFLUX_INLINE void get_group::sum_up() {
     }
     if (outcome) object = *outcome;
   }
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+  for (const std::size_t i : missing_) {
     get_piece& p = pieces_[i];
     if (p.failure) continue;
-    p.check(read_summary{.bytes = got[i].length(),
-                         .crc32c = got[i].crc(),
-                         .object_size = object.object_size,
-                         .generation = object.generation});
+    const read_summary summary{.bytes = got[i].length(),
+                               .crc32c = got[i].crc(),
+                               .object_size = object.object_size,
+                               .generation = object.generation};
+    const read_request asked = request_of(p);
+    p.check(summary);
+    if (!p.failure) engine_.keep(asked, summary, p.to);
   }
 }
 
@@ -162,7 +219,8 @@ DATAFLUX_INLINE void get_group::verify() {
     size = outcome->object_size;
   }
   if (!right || all.length() != size) return;
-  for (get_piece& p : pieces_) {
+  for (const std::size_t i : missing_) {
+    get_piece& p = pieces_[i];
     if (p.failure) continue;
     if (all.crc() != p.request.crc32c.value_or(*right) || all.crc() != *right) {
       p.fail(errc::data_loss, "the bytes received do not match the object's CRC32C");

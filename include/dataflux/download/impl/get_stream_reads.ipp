@@ -131,8 +131,10 @@ DATAFLUX_INLINE void get_stream::read_part(get_unit& unit, std::uint64_t most) {
 }
 
 /// Smaller than the option says where there are many connections for the cap: what is under way at
-/// a time is a part of what the reader waits for, and takes memory from when it was begun.
+/// a time is a part of what the reader waits for, and takes memory from when it was begun. What a
+/// cache has of a slice is found again where it is of the same bytes.
 DATAFLUX_INLINE std::uint64_t get_stream::slice_of() const {
+  if (core_->engine.has_cache()) return core_->options.slice;
   const auto reads = static_cast<std::uint64_t>(std::max(core_->engine.limit(), 1));
   const std::uint64_t fair = core_->budget.cap() / (under_way_of_cap * reads);
   return std::min(std::max(fair, least_slice), core_->options.slice);
@@ -319,6 +321,12 @@ DATAFLUX_INLINE bool get_stream::reads_again(get_unit& unit) {
   const bool differs = std::any_of(unit.pieces.begin(), unit.pieces.end(),
                                    [](const get_piece& p) { return p.differs; });
   if (!differs || unit.several || std::exchange(unit.again, true)) return false;
+  for (const get_piece& p : unit.pieces) {
+    core_->engine.forget({.bucket = request_.bucket,
+                          .object = p.name.str(),
+                          .range = p.asked(),
+                          .generation = p.generation});
+  }
   unit.free_memory();
   for (get_piece& p : unit.pieces) p.begin_anew();
   start_unit(unit, window_->held_by(unit.number));

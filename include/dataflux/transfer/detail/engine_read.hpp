@@ -9,6 +9,7 @@
 #include <dataflux/transfer/detail/concurrency.hpp>
 #include <dataflux/transfer/detail/concurrency_ramp.hpp>
 #include <dataflux/transfer/detail/hedge.hpp>
+#include <dataflux/transfer/detail/read_cache.hpp>
 #include <dataflux/transfer/detail/read_member.hpp>
 #include <dataflux/transfer/detail/read_turns.hpp>
 
@@ -37,6 +38,7 @@ struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   concurrency_ramp ramp{};
   std::uint64_t bytes_ended{0};  ///< of reads that have ended
   hedge_policy hedges;
+  std::shared_ptr<read_cache> cache{};  ///< null: there is none
   read_turns turns{};
   read_member nobodys{};
   std::size_t under_way{0};  ///< requests
@@ -52,6 +54,9 @@ struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   std::vector<read_request> requests{};
   recycling_allocator<engine_read> memory_of_reads{};
 
+  /// A read from the store.
+  void start(read_member& member, const read_request& request, byte_sink& sink,
+             object_store::completion<read_summary> done);
   /// Whether a read of the member's that does not stand in line would be sent at once.
   bool has_turn(const read_member& member) const noexcept;
   /// Sends what waits, and wakes who asks, as their turns come; but `asking`, who is awake.

@@ -34,6 +34,7 @@ class ranged_call final : public call_coordinator<ranged_call, ranged_read_summa
  private:
   std::uint64_t begin_of(std::size_t slice) const noexcept;
   bool may_read_next() const noexcept;
+  read_request request_of(std::size_t slice) const;
   void read_one();
   void read(std::size_t slice);
   void start(const read_request& what, std::size_t slice, std::unique_ptr<span_sink> sink);

@@ -5,6 +5,7 @@
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/detail/concurrency.hpp>
 #include <dataflux/transfer/detail/hedge.hpp>
+#include <dataflux/transfer/detail/read_cache.hpp>
 #include <dataflux/transfer/detail/read_member.hpp>
 
 #include <cstddef>
@@ -26,7 +27,7 @@ struct read_engine_options {
 /// deliver a body byte owns the destination; the others never touch it and are cancelled. The store
 /// resumes a body that breaks off, as always. A body that falls behind is given up and begun anew:
 /// its sink is rewound to 0. A read that waits for its turn holds no connection, and its time limit
-/// runs.
+/// runs. What the cache has takes no turn and is no part of the estimates.
 ///
 /// Errors: the store's; cancelled or deadline_exceeded for a read that never had its turn. When
 /// all requests of a read fail before a byte, the error is the first one's. start() throws
@@ -51,6 +52,19 @@ class read_engine {
   /// It counts as one of `whose`, or of the one member that all reads of nobody's have together.
   void start(const read_request& request, byte_sink& sink, completion done,
              read_member* whose = nullptr);
+
+  /// For who reads several ranges by one request: each of them is looked for, what is missing is
+  /// read past the cache, and each is kept.
+  bool has_cache() const noexcept;
+  /// Before the first read: what answers reads before the store does.
+  void set_cache(std::shared_ptr<read_cache> cache) noexcept;
+  /// not_found where the cache does not have it.
+  void look(const read_request& request, byte_sink& sink, completion done);
+  void start_past_cache(const read_request& request, byte_sink& sink, completion done,
+                        read_member& whose);
+  void keep(const read_request& request, const read_summary& summary, bytes_view body) noexcept;
+  /// What such a read brought was not what the object has: the next one asks the store.
+  void forget(const read_request& request) noexcept;
 
   object_store& store() const noexcept;
   scheduler& strand() const noexcept;

@@ -86,14 +86,20 @@ DATAFLUX_INLINE void ranged_call::read_one() {
   read(slice);
 }
 
-DATAFLUX_INLINE void ranged_call::read(std::size_t slice) {
+DATAFLUX_INLINE read_request ranged_call::request_of(std::size_t slice) const {
   const std::uint64_t begin = begin_of(slice);
-  const std::uint64_t length = begin_of(slice + 1) - begin;
   read_request r;
   r.bucket = request_.bucket;
   r.object = request_.object;
-  r.range = byte_range::span(request_.offset + begin, length);
+  r.range = byte_range::span(request_.offset + begin, begin_of(slice + 1) - begin);
   r.generation = summary_.generation;
+  return r;
+}
+
+DATAFLUX_INLINE void ranged_call::read(std::size_t slice) {
+  const std::uint64_t begin = begin_of(slice);
+  const std::uint64_t length = begin_of(slice + 1) - begin;
+  read_request r = request_of(slice);
   r.limits = limits();
   auto sink = std::make_unique<span_sink>(
       into_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length)));
@@ -178,6 +184,9 @@ DATAFLUX_INLINE std::optional<error> ranged_call::verify() {
   const bool whole = request_.offset == 0 && into_.size() == summary_.object_size && !into_.empty();
   if (!whole || !object_crc32c_) return std::nullopt;
   if (summary_.crc32c != *object_crc32c_) {
+    for (std::size_t slice = 0; slice < checksums_.size(); ++slice) {
+      engine_.forget(request_of(slice));
+    }
     return described(errc::data_loss, "the bytes received do not match the object's CRC32C");
   }
   summary_.verified = true;

@@ -15,10 +15,46 @@ DATAFLUX_INLINE read_engine::~read_engine() = default;
 
 DATAFLUX_INLINE void read_engine::start(const read_request& request, byte_sink& sink,
                                         completion done, read_member* whose) {
-  std::allocate_shared<engine_read>(state_->memory_of_reads, state_,
-                                    whose != nullptr ? *whose : state_->nobodys, request, sink,
-                                    std::move(done))
-      ->enqueue();
+  read_member& member = whose != nullptr ? *whose : state_->nobodys;
+  if (state_->cache == nullptr || !state_->cache->takes(request)) {
+    return state_->start(member, request, sink, std::move(done));
+  }
+  state_->cache->start(
+      state_->strand, request, sink, std::move(done),
+      [state = state_, &member](const read_request& left, byte_sink& to, completion then) {
+        state->start(member, left, to, std::move(then));
+      });
+}
+
+DATAFLUX_INLINE bool read_engine::has_cache() const noexcept { return state_->cache != nullptr; }
+DATAFLUX_INLINE void read_engine::set_cache(std::shared_ptr<read_cache> cache) noexcept {
+  state_->cache = std::move(cache);
+}
+
+DATAFLUX_INLINE void read_engine::look(const read_request& request, byte_sink& sink,
+                                       completion done) {
+  const auto missing = [](const read_request&, byte_sink&, completion then) {
+    then(error(errc::not_found, "the cache does not have it"));
+  };
+  if (has_cache() && state_->cache->takes(request)) {
+    return state_->cache->start(state_->strand, request, sink, std::move(done), missing);
+  }
+  state_->strand.post(
+      [done = std::move(done)]() mutable { done(error(errc::not_found, "no cache takes it")); });
+}
+
+DATAFLUX_INLINE void read_engine::start_past_cache(const read_request& request, byte_sink& sink,
+                                                   completion done, read_member& whose) {
+  state_->start(whose, request, sink, std::move(done));
+}
+
+DATAFLUX_INLINE void read_engine::keep(const read_request& request, const read_summary& summary,
+                                       bytes_view body) noexcept {
+  if (has_cache() && state_->cache->takes(request)) state_->cache->keep(request, summary, body);
+}
+
+DATAFLUX_INLINE void read_engine::forget(const read_request& request) noexcept {
+  if (state_->cache != nullptr) state_->cache->forget(request);
 }
 
 DATAFLUX_INLINE bool read_engine::may_start(read_member& member) {

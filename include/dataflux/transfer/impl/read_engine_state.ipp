@@ -12,6 +12,14 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr std::size_t most_unused = 256;
 inline constexpr duration between_climbs = std::chrono::milliseconds(5);
 
+DATAFLUX_INLINE void read_engine_state::start(read_member& member, const read_request& request,
+                                              byte_sink& sink,
+                                              object_store::completion<read_summary> done) {
+  std::allocate_shared<engine_read>(memory_of_reads, shared_from_this(), member, request, sink,
+                                    std::move(done))
+      ->enqueue();
+}
+
 DATAFLUX_INLINE bool read_engine_state::has_turn(const read_member& member) const noexcept {
   const read_turns::member* next = turns.next();
   return concurrency.may_start() && member.line_.empty() && (next == nullptr || next == &member);

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <dataflux/cache/cache_counters.hpp>
+#include <dataflux/cache/detail/cache_folder.hpp>
+#include <dataflux/cache/detail/cache_index.hpp>
+#include <dataflux/cache/detail/cache_record.hpp>
+#include <dataflux/cache/detail/segment_writer.hpp>
+#include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/result.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// What a look at the disk brought.
+struct cache_answer {
+  enum class kind : std::uint8_t {
+    hit,     ///< `outcome`: of the read, which may be an error of the sink
+    miss,    ///< the sink is rewound
+    blocks,  ///< it would: look again on a thread for files; the sink is rewound
+  };
+  kind what{kind::miss};
+  std::optional<result<read_summary>> outcome{};
+};
+
+/// What disk_cache is a handle of. Threads: any.
+class cache_state {
+ public:
+  cache_state(cache_file folder, const cache_limits& limits);
+
+  /// Reads what is kept for the key into the sink. Without `may_block` only what the system has in
+  /// memory, and only small bodies.
+  cache_answer read(const cache_key& key, byte_sink& sink, bool may_block);
+  void keep(const cache_key& key, const read_summary& summary, bytes_view body) noexcept;
+  void forget(const cache_key& key) noexcept;
+  void missed() noexcept { cache_counts::add(files_->counts.misses); }
+  void flush() { writer_->flush(); }
+  cache_counters counters() const noexcept;
+  /// In the child of a fork: nothing may be used.
+  bool inherited() const noexcept { return born_.inherited(); }
+
+ private:
+  cache_answer read_hashed(const cache_key& key, std::uint64_t most, byte_sink& sink,
+                           bool may_block);
+  cache_answer read_at(const cache_place& place, const cache_key& key, std::uint64_t most,
+                       byte_sink& sink, bool may_block);
+  cache_answer deliver(int segment, std::uint64_t begin, const cache_head& head, byte_sink& sink,
+                       bool may_block);
+  cache_answer undelivered(cache_answer::kind what, byte_sink& sink);
+  void of_use(int segment, std::uint64_t bytes) noexcept;
+
+  const process_stamp born_{};
+  const std::shared_ptr<cache_files> files_;
+  const std::shared_ptr<segment_writer> writer_;
+  std::atomic<std::uint64_t> untold_{0};  ///< bytes of hits since a segment was last marked
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/cache/impl/cache_state.ipp>
+#endif

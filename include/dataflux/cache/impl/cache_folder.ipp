@@ -1,0 +1,169 @@
+#pragma once
+
+#include <dataflux/cache/detail/cache_folder.hpp>
+#include <dataflux/detail/file_error.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/detail/unique_name.hpp>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <string_view>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+inline constexpr std::string_view segment_prefix = "1-";
+inline constexpr std::size_t segment_digits = 8;
+/// Of no use for so long: a segment may be removed.
+inline constexpr ::time_t cache_idle_seconds = 15L * 60;
+
+/// File systems of several machines. Their numbers are not all in linux/magic.h.
+struct shared_file_system {
+  std::uint32_t type;
+  const char* name;
+};
+inline constexpr std::array<shared_file_system, 9> shared_file_systems{{
+    {NFS_SUPER_MAGIC, "NFS"},
+    {0xff534d42, "CIFS"},
+    {0xfe534d42, "SMB"},
+    {0x517b, "SMB"},
+    {V9FS_MAGIC, "9P"},
+    {0x00c36400, "Ceph"},
+    {0x0bd00bd0, "Lustre"},
+    {AFS_SUPER_MAGIC, "AFS"},
+    {0x47504653, "GPFS"},
+}};
+
+inline result<void> check_local(int folder, const std::string& path) {
+  struct statfs facts {};
+  if (::fstatfs(folder, &facts) != 0) return file_error(errno, "look at", path);
+  for (const shared_file_system& each : shared_file_systems) {
+    if (static_cast<std::uint32_t>(facts.f_type) != each.type) continue;
+    return error{errc::failed_precondition,
+                 "'" + path + "' is on " + each.name +
+                     ", which several machines share: a cache is of use on a disk of this machine"};
+  }
+  return {};
+}
+
+inline result<void> check_own(int folder, const std::string& path) {
+  struct stat facts {};
+  if (::fstat(folder, &facts) != 0) return file_error(errno, "look at", path);
+  constexpr unsigned others_write = S_IWGRP | S_IWOTH;
+  if (facts.st_uid == ::geteuid() && (facts.st_mode & others_write) == 0) return {};
+  return error{errc::failed_precondition,
+               "'" + path +
+                   "' is another user's, or others may write there: what they put there would be "
+                   "served; remove it, or name another folder"};
+}
+
+DATAFLUX_INLINE result<cache_file> open_cache_folder(const std::string& path, bool make) {
+  if (path.empty()) return error{errc::invalid_argument, "folder: the name is empty"};
+  if (auto good = check_path(path); !good) return std::move(good).error();
+  constexpr unsigned everybody = 0777;
+  if (make && ::mkdir(path.c_str(), everybody) != 0 && errno != EEXIST) {
+    return file_error(errno, "make the folder", path);
+  }
+  const std::string own = path + "/dataflux-cache-" + std::to_string(::geteuid());
+  const cache_file above(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!above) return file_error(errno, "open", path);
+  if (auto local = check_local(above.descriptor(), path); !local) return std::move(local).error();
+  constexpr unsigned ours_alone = 0700;
+  if (make && ::mkdir(own.c_str(), ours_alone) != 0 && errno != EEXIST) {
+    return file_error(errno, "make the folder", own);
+  }
+  cache_file folder(::open(own.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder) return file_error(errno, "open", own);
+  if (auto good = check_own(folder.descriptor(), own); !good) return std::move(good).error();
+  return folder;
+}
+
+DATAFLUX_INLINE std::string segment_name(std::uint32_t number) {
+  std::array<char, segment_digits> digits;
+  digits.fill('0');
+  std::array<char, segment_digits> some;
+  const char* const end = std::to_chars(some.data(), some.data() + some.size(), number, 16).ptr;
+  const auto count = static_cast<std::size_t>(end - some.data());
+  std::copy_n(some.data(), count, digits.data() + (segment_digits - count));
+  return std::string(segment_prefix).append(digits.data(), digits.size());
+}
+
+DATAFLUX_INLINE cache_file open_segment(int folder, std::uint32_t number) noexcept {
+  cache_file opened;
+  within_memory([&] {
+    opened = cache_file(
+        ::openat(folder, segment_name(number).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  });
+  return opened;
+}
+
+/// 0: it is no segment's.
+inline std::uint32_t segment_number(std::string_view name) noexcept {
+  if (!name.starts_with(segment_prefix)) return 0;
+  name.remove_prefix(segment_prefix.size());
+  std::uint32_t number = 0;
+  const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), number, 16);
+  const bool all = failed == std::errc() && end == name.data() + name.size();
+  return all && name.size() == segment_digits ? number : 0;
+}
+
+DATAFLUX_INLINE std::vector<segment_facts> segments_of(int folder) {
+  std::vector<segment_facts> all;
+  const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (again < 0) return all;
+  const auto close_directory = [](DIR* open) { ::closedir(open); };
+  const std::unique_ptr<DIR, decltype(close_directory)> entries(::fdopendir(again),
+                                                                close_directory);
+  if (entries == nullptr) {
+    ::close(again);
+    return all;
+  }
+  while (const ::dirent* entry = ::readdir(entries.get())) {
+    const std::uint32_t number = segment_number(entry->d_name);
+    struct stat facts {};
+    if (number == 0 || ::fstatat(folder, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (S_ISREG(facts.st_mode)) {
+      all.push_back({number, static_cast<std::uint64_t>(facts.st_size), facts.st_mtim});
+    }
+  }
+  return all;
+}
+
+DATAFLUX_INLINE cache_room make_room(int folder, const cache_limits& limits, std::uint64_t needed,
+                                     ::timespec now) {
+  cache_room room;
+  struct statfs facts {};
+  if (::fstatfs(folder, &facts) != 0) return room;
+  std::uint64_t free = facts.f_bavail * static_cast<std::uint64_t>(facts.f_bsize);
+  std::uint64_t held = needed;
+  std::vector<segment_facts> idle;
+  for (const segment_facts& each : segments_of(folder)) {
+    held += each.bytes;
+    if (now.tv_sec - each.used.tv_sec >= cache_idle_seconds) idle.push_back(each);
+  }
+  const auto is_enough = [&] {
+    return held <= limits.bytes && free >= needed && free - needed >= limits.min_free;
+  };
+  while (!is_enough() && !idle.empty()) {
+    std::swap(idle[system_entropy::bits() % idle.size()], idle.back());
+    const segment_facts gone = idle.back();
+    idle.pop_back();
+    if (::unlinkat(folder, segment_name(gone.number).c_str(), 0) != 0 && errno != ENOENT) continue;
+    held -= gone.bytes;
+    free += gone.bytes;
+    ++room.segments_removed;
+    room.bytes_removed += gone.bytes;
+  }
+  room.made = is_enough();
+  return room;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <dataflux/cache/detail/cache_index.hpp>
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/exec/detail/hidden_file.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <span>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Before the buckets, so that none of them crosses a page.
+inline constexpr std::uint64_t cache_index_head_bytes = 4096;
+inline constexpr std::uint64_t bytes_per_place = 8192;
+inline constexpr std::uint64_t least_buckets = 256;
+inline constexpr std::uint64_t most_buckets = 4U << 20U;
+
+struct cache_index_head {
+  std::uint64_t magic{0x31786469636664};  ///< "dfcidx1"
+  std::uint64_t buckets{0};
+  std::uint32_t checksum{0};
+  std::uint32_t spare{0};
+
+  std::uint32_t right_checksum() const noexcept {
+    const auto covered = std::as_bytes(std::span(&magic, 1));
+    return crc32c_extend(crc32c(covered), std::as_bytes(std::span(&buckets, 1)));
+  }
+};
+
+DATAFLUX_INLINE void cache_index::open(int folder, std::uint64_t cache_bytes) noexcept {
+  const std::uint64_t places = cache_bytes / bytes_per_place;
+  const std::uint64_t wanted =
+      std::bit_ceil(std::clamp(places / bucket_places, least_buckets, most_buckets));
+  if (open_known(folder)) return;
+  within_memory([&] {
+    // Another process may have made it at the same moment.
+    if (!make(folder, wanted)) open_known(folder);
+  });
+}
+
+DATAFLUX_INLINE bool cache_index::open_known(int folder) noexcept {
+  cache_file file(::openat(folder, cache_index_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  cache_index_head head;
+  struct stat facts {};
+  if (!file || ::fstat(file.descriptor(), &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
+  if (::pread(file.descriptor(), &head, sizeof head, 0) != ::ssize_t{sizeof head}) return false;
+  if (head.magic != cache_index_head().magic || head.checksum != head.right_checksum()) {
+    return false;
+  }
+  if (!std::has_single_bit(head.buckets) || head.buckets > most_buckets) return false;
+  const std::uint64_t size = cache_index_head_bytes + head.buckets * sizeof(bucket);
+  if (static_cast<std::uint64_t>(facts.st_size) != size) return false;
+  file_ = std::move(file);
+  buckets_ = head.buckets;
+  return true;
+}
+
+DATAFLUX_INLINE bool cache_index::make(int folder, std::uint64_t buckets) {
+  hidden_file fresh;
+  constexpr unsigned ours_alone = 0600;
+  if (!fresh.create(folder, ours_alone)) return false;
+  cache_index_head head;
+  head.buckets = buckets;
+  head.checksum = head.right_checksum();
+  const auto size = static_cast<::off_t>(cache_index_head_bytes + buckets * sizeof(bucket));
+  const int file = fresh.descriptor();
+  if (::pwrite(file, &head, sizeof head, 0) != ::ssize_t{sizeof head}) return false;
+  if (::ftruncate(file, size) != 0) return false;
+  // What is there is damaged, or else a process was faster.
+  if (!fresh.publish_new(cache_index_name, false)) {
+    if (errno != EEXIST || open_known(folder)) return file_.descriptor() >= 0;
+    if (!fresh.publish(cache_index_name, false)) return false;
+  }
+  return open_known(folder);
+}
+
+DATAFLUX_INLINE std::uint64_t cache_index::begin_of(std::uint64_t hash) const noexcept {
+  return cache_index_head_bytes + (hash & (buckets_ - 1)) * sizeof(bucket);
+}
+
+DATAFLUX_INLINE bool cache_index::read(std::uint64_t begin, bucket& into) const noexcept {
+  const ::ssize_t got =
+      ::pread(file_.descriptor(), into.data(), sizeof into, static_cast<::off_t>(begin));
+  return got == ::ssize_t{sizeof into};
+}
+
+DATAFLUX_INLINE bool cache_index::write(std::uint64_t begin, std::size_t which,
+                                        const slot& value) const noexcept {
+  const auto at = static_cast<::off_t>(begin + which * sizeof value);
+  return ::pwrite(file_.descriptor(), &value, sizeof value, at) == ::ssize_t{sizeof value};
+}
+
+DATAFLUX_INLINE cache_index::found cache_index::find(std::uint64_t hash,
+                                                     bool may_block) const noexcept {
+  found all;
+  if (!usable()) return all;
+  bucket known;
+  ::iovec to{known.data(), sizeof known};
+  const auto begin = static_cast<::off_t>(begin_of(hash));
+  if (may_block) {
+    if (!read(begin_of(hash), known)) return all;
+  } else if (::preadv2(file_.descriptor(), &to, 1, begin, RWF_NOWAIT) != ::ssize_t{sizeof known}) {
+    all.blocks = true;
+    return all;
+  }
+  const auto tag = static_cast<std::uint32_t>(hash >> 32U);
+  for (const slot& each : known) {
+    if (each.tag != tag || each.place.segment == 0 || all.count == all.places.size()) continue;
+    all.places[all.count++] = each.place;
+  }
+  return all;
+}
+
+DATAFLUX_INLINE bool cache_index::put(std::uint64_t hash, const cache_place& place) const noexcept {
+  bucket known;
+  if (!usable() || !read(begin_of(hash), known)) return false;
+  const auto least = [](const slot& a, const slot& b) { return a.place.segment < b.place.segment; };
+  const auto at = std::min_element(known.begin(), known.end(), least);
+  return write(begin_of(hash), static_cast<std::size_t>(at - known.begin()),
+               {static_cast<std::uint32_t>(hash >> 32U), place});
+}
+
+DATAFLUX_INLINE void cache_index::drop(std::uint64_t hash,
+                                       const cache_place& place) const noexcept {
+  bucket known;
+  if (!usable() || !read(begin_of(hash), known)) return;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (known[i].place == place) write(begin_of(hash), i, {});
+  }
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <dataflux/cache/detail/cached_read.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/exec/detail/blocking_worker.hpp>
+#include <dataflux/store/detail/reserved_prefixes.hpp>
+
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Objects below our own prefixes are read once.
+DATAFLUX_INLINE bool cached_reads::takes(const read_request& request) const noexcept {
+  if (request.generation == 0 || request.decode_gzip || request.range.is_suffix()) return false;
+  if (request.conditions.any() || state_->inherited()) return false;
+  const std::size_t names = service_.size() + request.bucket.size() + request.object.size() + 2;
+  return names <= most_cache_names && !is_reserved_name(request.object) && request.range.valid();
+}
+
+DATAFLUX_INLINE void cached_reads::start(scheduler& strand, const read_request& request,
+                                         byte_sink& sink, completion done, origin from_store) {
+  std::make_shared<cached_read>(state_, service_, strand, request, sink, std::move(done),
+                                std::move(from_store))
+      ->start();
+}
+
+DATAFLUX_INLINE void cached_reads::keep(const read_request& request, const read_summary& summary,
+                                        bytes_view body) noexcept {
+  within_memory([&] { state_->keep(cache_key::of(service_, request), summary, body); });
+}
+
+DATAFLUX_INLINE void cached_reads::forget(const read_request& request) noexcept {
+  if (!takes(request)) return;
+  within_memory([&] { state_->forget(cache_key::of(service_, request)); });
+}
+
+DATAFLUX_INLINE void cached_read::start() {
+  strand_.post([self = shared_from_this()] {
+    within_memory([&] { self->look(); }, [&] { self->end(short_of_memory()); });
+  });
+}
+
+DATAFLUX_INLINE void cached_read::look() {
+  if (request_.limits.stop.stop_requested()) return read_from_store();  // which ends it
+  cache_answer answer = state_->read(key_, sink_, false);
+  if (answer.what != cache_answer::kind::blocks) return answered(std::move(answer));
+  const auto begun = run_file_step([self = shared_from_this()] { self->look_blocking(); });
+  if (!begun) read_from_store();
+}
+
+DATAFLUX_INLINE void cached_read::look_blocking() noexcept {
+  cache_answer answer{cache_answer::kind::hit, short_of_memory()};
+  within_memory([&] { answer = state_->read(key_, sink_, true); });
+  const auto post = [&](cache_answer what) {
+    strand_.post([self = shared_from_this(), what = std::move(what)]() mutable {
+      within_memory([&] { self->answered(std::move(what)); },
+                    [&] { self->end(short_of_memory()); });
+    });
+  };
+  within_memory([&] { post(std::move(answer)); },
+                [&] {
+                  post({cache_answer::kind::hit, short_of_memory()});
+                });
+}
+
+DATAFLUX_INLINE void cached_read::answered(cache_answer answer) {
+  if (answer.what == cache_answer::kind::hit) return end(*std::move(answer.outcome));
+  state_->missed();
+  read_from_store();
+}
+
+DATAFLUX_INLINE void cached_read::read_from_store() {
+  request_.limits = clock_.limits(request_.limits.stop);
+  from_store_(request_, *this, [self = shared_from_this()](result<read_summary> outcome) {
+    self->came(std::move(outcome));
+  });
+}
+
+DATAFLUX_INLINE void cached_read::came(result<read_summary> outcome) {
+  if (outcome && !outcome->decoded) {
+    const bool same = outcome->generation == 0 || outcome->generation == request_.generation;
+    if (same && in_one_piece_ && landed_ == outcome->bytes && landed_ > 0) {
+      state_->keep(key_, *outcome, {body_, landed_});
+    }
+  }
+  end(std::move(outcome));
+}
+
+/// Memory that a sink takes anew moves what has come.
+DATAFLUX_INLINE result<void> cached_read::expect(std::uint64_t length) {
+  in_one_piece_ = in_one_piece_ && landed_ == 0;
+  return sink_.expect(length);
+}
+
+DATAFLUX_INLINE bytes_span cached_read::prepare(std::size_t wanted) {
+  const bytes_span memory = sink_.prepare(wanted);
+  if (landed_ == 0) body_ = memory.data();
+  in_one_piece_ = in_one_piece_ && memory.data() == body_ + landed_;
+  return memory;
+}
+
+DATAFLUX_INLINE bool cached_read::satisfied() const noexcept { return sink_.satisfied(); }
+
+DATAFLUX_INLINE result<void> cached_read::commit(std::size_t count) {
+  landed_ += count;
+  return sink_.commit(count);
+}
+
+DATAFLUX_INLINE result<void> cached_read::rewind(std::uint64_t offset) {
+  landed_ = static_cast<std::size_t>(offset);
+  in_one_piece_ = in_one_piece_ || offset == 0;
+  return sink_.rewind(offset);
+}
+
+/// At most once: the completion may end what is left of this.
+DATAFLUX_INLINE void cached_read::end(result<read_summary> outcome) {
+  auto done = std::exchange(done_, {});
+  if (done) done(std::move(outcome));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

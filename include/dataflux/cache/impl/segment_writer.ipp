@@ -1,0 +1,210 @@
+#pragma once
+
+#include <dataflux/cache/detail/segment_writer.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/exec/detail/blocking_worker.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+inline constexpr std::uint64_t most_cache_waiting = 64U << 20U;
+/// Of a step: then others of the process have the thread.
+inline constexpr std::uint64_t cache_step_bytes = 8U << 20U;
+/// Records that one call of the system writes.
+inline constexpr std::size_t cache_write_records = 64;
+/// Another process may take each number that is tried.
+inline constexpr int most_segment_attempts = 16;
+
+DATAFLUX_INLINE void segment_writer::add(const cache_key& key, const read_summary& summary,
+                                         bytes_view body) noexcept {
+  const cache_head head = cache_head_of(key, summary);
+  const std::uint64_t bytes = head.record_bytes();
+  const bool added = within_memory([&] {
+    {
+      std::scoped_lock lock(mutex_);
+      if (bytes > segment_bytes_ || waiting_bytes_ + bytes > most_cache_waiting) {
+        return cache_counts::add(files_->counts.refused);
+      }
+      waiting_bytes_ += bytes;
+    }
+    taken_back_unless_kept counted([&] {
+      std::scoped_lock lock(mutex_);
+      waiting_bytes_ -= bytes;
+    });
+    record fresh{memory_.acquire(static_cast<std::size_t>(bytes)), static_cast<std::size_t>(bytes),
+                 0};
+    cache_key placed{{}, key.generation, head.offset, head.length};
+    placed.names = key.names;
+    fresh.hash = placed.hash();
+    const bytes_span to = fresh.memory.span().first(fresh.bytes);
+    encode_cache_head(head, key.names, to);
+    const auto before = static_cast<std::size_t>(head.bytes_before_body());
+    std::memcpy(to.data() + before, body.data(), body.size());
+    std::memset(to.data() + before + body.size(), 0, to.size() - before - body.size());
+    enqueue(std::move(fresh));
+    counted.kept();
+  });
+  if (!added) cache_counts::add(files_->counts.refused);
+}
+
+DATAFLUX_INLINE void segment_writer::enqueue(record fresh) {
+  std::scoped_lock lock(mutex_);
+  waiting_.push_back(std::move(fresh));
+  if (busy_) return;
+  busy_ = true;
+  step();
+}
+
+/// With the mutex held. Where there is no thread, what waits is refused.
+DATAFLUX_INLINE void segment_writer::step() {
+  if (try_file_step([self = shared_from_this()] { self->work(); })) return;
+  for (const record& each : waiting_) waiting_bytes_ -= each.bytes;
+  cache_counts::add(files_->counts.refused, waiting_.size());
+  waiting_.clear();
+  busy_ = false;
+  idle_.notify_all();
+}
+
+DATAFLUX_INLINE void segment_writer::work() {
+  std::deque<record> some;
+  {
+    std::scoped_lock lock(mutex_);
+    std::uint64_t bytes = 0;
+    while (!waiting_.empty() && bytes < cache_step_bytes) {
+      const bool moved = within_memory([&] { some.emplace_back(); });
+      if (!moved) break;
+      some.back() = std::move(waiting_.front());
+      waiting_.pop_front();
+      bytes += some.back().bytes;
+    }
+  }
+  if (!within_memory([&] { write_all(some); }))
+    cache_counts::add(files_->counts.refused, some.size());
+  std::scoped_lock lock(mutex_);
+  for (const record& each : some) waiting_bytes_ -= each.bytes;
+  if (!some.empty() && !waiting_.empty()) return step();
+  cache_counts::add(files_->counts.refused, waiting_.size());
+  for (const record& each : waiting_) waiting_bytes_ -= each.bytes;
+  waiting_.clear();
+  busy_ = false;
+  idle_.notify_all();
+}
+
+DATAFLUX_INLINE void segment_writer::flush() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return !busy_; });
+}
+
+DATAFLUX_INLINE void segment_writer::refuse(const record& what) noexcept {
+  cache_counts::add(files_->counts.refused);
+  pause_ -= std::min<std::uint64_t>(pause_, what.bytes);
+}
+
+DATAFLUX_INLINE void segment_writer::give_up() noexcept {
+  segment_ = {};
+  pause_ = segment_bytes_;
+}
+
+DATAFLUX_INLINE void segment_writer::write_all(const std::deque<record>& some) {
+  for (std::size_t at = 0; at < some.size();) {
+    if (!fits(some[at].bytes)) {
+      refuse(some[at++]);
+      continue;
+    }
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+    while (at + count < some.size() && count < cache_write_records &&
+           written_ + bytes + some[at + count].bytes <= segment_bytes_) {
+      bytes += some[at + count++].bytes;
+    }
+    if (!write(some, at, count)) cache_counts::add(files_->counts.refused, count);
+    at += count;
+  }
+}
+
+/// Whether so many bytes go into the segment, which is a new one if they did not fit into the last,
+/// or if that was removed.
+DATAFLUX_INLINE bool segment_writer::fits(std::uint64_t bytes) {
+  struct stat facts {};
+  const bool there = segment_ && ::fstat(segment_.descriptor(), &facts) == 0 && facts.st_nlink > 0;
+  if (there && written_ + bytes <= segment_bytes_) return true;
+  segment_ = {};
+  return pause_ == 0 && begin_segment();
+}
+
+DATAFLUX_INLINE bool segment_writer::begin_segment() {
+  std::uint32_t number = 1;
+  for (const segment_facts& each : segments_of(files_->folder.descriptor()))
+    number = std::max(number, each.number + 1);
+  cache_file fresh;
+  constexpr int how = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
+  constexpr unsigned ours_alone = 0600;
+  for (int attempt = 0; attempt < most_segment_attempts && number != 0; ++attempt, ++number) {
+    fresh = cache_file(
+        ::openat(files_->folder.descriptor(), segment_name(number).c_str(), how, ours_alone));
+    if (fresh || errno != EEXIST) break;
+  }
+  struct stat facts {};
+  if (!fresh || ::fstat(fresh.descriptor(), &facts) != 0) {
+    cache_counts::add(files_->counts.errors);
+    give_up();
+    return false;
+  }
+  const cache_room room =
+      make_room(files_->folder.descriptor(), files_->limits, segment_bytes_, facts.st_mtim);
+  cache_counts::add(files_->counts.evicted_bytes, room.bytes_removed);
+  if (!room.made) {
+    ::unlinkat(files_->folder.descriptor(), segment_name(number).c_str(), 0);
+    give_up();
+    return false;
+  }
+  segment_ = std::move(fresh);
+  number_ = number;
+  written_ = 0;
+  return true;
+}
+
+/// Writes records behind one another and then tells the index. What the disk takes in part only is
+/// in no index; the segment ends there.
+DATAFLUX_INLINE bool segment_writer::write(const std::deque<record>& some, std::size_t first,
+                                           std::size_t count) {
+  std::array<::iovec, cache_write_records> pieces;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    pieces[i] = {some[first + i].memory.data(), some[first + i].bytes};
+    bytes += some[first + i].bytes;
+  }
+  const auto begin = static_cast<::off_t>(written_);
+  const ::ssize_t done =
+      ::pwritev(segment_.descriptor(), pieces.data(), static_cast<int>(count), begin);
+  if (done < 0 || static_cast<std::uint64_t>(done) != bytes) {
+    cache_counts::add(files_->counts.errors);
+    give_up();
+    return false;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const record& each = some[first + i];
+    const cache_place place{number_, static_cast<std::uint32_t>(written_ / cache_alignment),
+                            static_cast<std::uint32_t>(each.bytes / cache_alignment)};
+    written_ += each.bytes;
+    if (!files_->index.put(each.hash, place)) {
+      cache_counts::add(files_->counts.refused);
+      continue;
+    }
+    cache_counts::add(files_->counts.kept);
+    cache_counts::add(files_->counts.kept_bytes, each.bytes);
+  }
+  return true;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
