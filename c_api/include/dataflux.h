@@ -218,6 +218,38 @@ DATAFLUX_API void dataflux_slabs_release(const uint64_t* slabs, size_t count);
  * still hold the slab. Any thread. */
 DATAFLUX_API void dataflux_slab_memory(uint64_t slab, void** data, uint64_t* size);
 
+/* ---- A cache on a disk ----------------------------------------------------------------------- */
+
+/* Keeps on a disk of this machine what clients read, for the next epoch and the next job. A folder
+ * serves all processes of a user at once. What is read from it is compared with its CRC32C each
+ * time; whatever becomes of its files, it gives no wrong byte. docs/cache.md says more. */
+typedef struct dataflux_cache dataflux_cache;
+
+typedef struct dataflux_cache_options {
+  size_t struct_size;
+  uint64_t bytes;    /* on the disk; 0 = as many as min_free lets */
+  uint64_t min_free; /* of the file system; 0 = a twentieth of it */
+} dataflux_cache_options;
+
+DATAFLUX_API void dataflux_cache_options_init(dataflux_cache_options* options, size_t size);
+
+/* Makes what is missing of the folder. DATAFLUX_FAILED_PRECONDITION: on a file system that machines
+ * share, or its own folder in it may be written to by others; DATAFLUX_NOT_FOUND,
+ * DATAFLUX_PERMISSION_DENIED and so on: of the file system. Any thread. */
+DATAFLUX_API dataflux_status dataflux_cache_open(const char* folder,
+                                                 const dataflux_cache_options* options,
+                                                 dataflux_cache** out, dataflux_error** err);
+/* What it did in this process, as a JSON object: "hits", "hit_bytes", "misses", "kept",
+ * "kept_bytes", "refused", "evicted_bytes", "damaged", "errors". Free the text by
+ * dataflux_text_free(). Any thread. */
+DATAFLUX_API dataflux_status dataflux_cache_counters(const dataflux_cache* cache, char** out,
+                                                     dataflux_error** err);
+/* Waits until what was read before is written. Any thread. */
+DATAFLUX_API dataflux_status dataflux_cache_flush(const dataflux_cache* cache,
+                                                  dataflux_error** err);
+/* Clients that were made with it keep it. */
+DATAFLUX_API void dataflux_cache_free(dataflux_cache* cache);
+
 /* ---- Client ---------------------------------------------------------------------------------- */
 
 /* Connections, credentials and limits, of one service. Use one client per process and service. What
@@ -292,6 +324,8 @@ typedef struct dataflux_client_options {
    * buckets are read and written, and not listed; NULL = "ais". `endpoint` is a gateway then;
    * NULL = AIS_ENDPOINT. A token needs https, or a gateway on this machine. */
   const char* provider;
+  /* What answers reads of a known generation; NULL = nothing does. */
+  const dataflux_cache* cache;
 } dataflux_client_options;
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options, size_t size);

@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "cache.hpp"
+
 namespace dataflux_c {
 
 cancellable::~cancellable() {
@@ -248,10 +250,24 @@ result<any_client> make_service(const dataflux_client_options& o, const ring_ptr
   return error(errc::invalid_argument, "service is no DATAFLUX_SERVICE_*");
 }
 
+/// What a cache knows the service by.
+std::string service_of(const any_client& made) {
+  if (const auto* const gcs = std::get_if<std::shared_ptr<dataflux::gcs::client>>(&made)) {
+    return (*gcs)->endpoint().to_string();
+  }
+  if (const auto* const s3 = std::get_if<std::shared_ptr<dataflux::s3::client>>(&made)) {
+    return "s3:" + (*s3)->endpoint();
+  }
+  return "ais:" + std::get<std::shared_ptr<dataflux::ais::client>>(made)->endpoint();
+}
+
 result<std::shared_ptr<client_state>> make_client(const dataflux_client_options* given) {
   const auto known = options_of(given);
   if (!known) return known.error();
   const dataflux_client_options& o = *known;
+  if (o.cache != nullptr) {
+    if (auto good = usable(o.cache, "cache"); !good) return std::move(good).error();
+  }
   ring_ptr ring;
   if (o.event_capacity != 0) {
     ring = std::make_shared<dataflux::event_ring>(
@@ -266,7 +282,9 @@ result<std::shared_ptr<client_state>> make_client(const dataflux_client_options*
   if (o.max_concurrency != 0) {
     t.concurrency.max = static_cast<int>(std::min(o.max_concurrency, 65'536U));
   }
-  return std::make_shared<client_state>(std::move(ring), *std::move(made), t);
+  auto state = std::make_shared<client_state>(std::move(ring), *std::move(made), t);
+  if (o.cache != nullptr) o.cache->what.serve(state->context, service_of(state->service));
+  return state;
 }
 
 /// Calls `use` with the client, where its service takes tokens.

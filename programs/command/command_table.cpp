@@ -173,7 +173,24 @@ void declare_sweep(CLI::App& app, command_line& to) {
                  "job whose objects are taken away reads more slowly");
 }
 
+void declare_cache(CLI::App& app, command_line& to) {
+  auto& with = to.cache;
+  app.require_subcommand(1);
+  auto* list = app.add_subcommand("list", "What it has: bytes, range, service, object");
+  auto* verify =
+      app.add_subcommand("verify", "Compare all of it with its checksums. Status 7: some differ");
+  auto* clear = app.add_subcommand("clear", "Remove all of it. Jobs that use it go on");
+  for (auto* command : {list, verify, clear}) {
+    command->add_option("FOLDER", with.folder, "As the job names it")->required();
+  }
+  verify->callback([&with] { with.action = cli::cache_action::verify; });
+  clear->callback([&with] { with.action = cli::cache_action::clear; });
+}
+
 const char* interrupted_reading(const command_line&) { return "interrupted"; }
+const char* interrupted_cache(const command_line&) {
+  return "interrupted; nothing was changed, or else a part removed";
+}
 const char* interrupted_copy(const command_line& asked) {
   return asked.cp.go_on ? "interrupted; the same command goes on from here"
                         : "interrupted, and cleaned up";
@@ -203,6 +220,10 @@ exit_status run_with(const session& with, const command_line& asked) {
 }
 
 using typed = command_line;
+
+exit_status run_cache_here(const command_line& asked, const std::stop_token& stop) {
+  return run_cache(asked.cache, stop);
+}
 
 void append_place(const std::string& place, std::vector<std::string>& to) { to.push_back(place); }
 void append_place(const std::vector<std::string>& places, std::vector<std::string>& to) {
@@ -285,6 +306,8 @@ constexpr command table[]{
      "shown and kept. Safe beside running jobs.",
      declare_sweep, places_in<&typed::sweep, &sweep_options::url>,
      run_with<run_sweep, &typed::sweep>, interrupted_removal},
+    {"cache", "What a cache on a disk of this machine has of what jobs have read.", declare_cache,
+     places_in<&typed::cache>, nullptr, interrupted_cache, 1, run_cache_here},
 };
 
 /// CLI11 takes "-1" for the greatest number, and cuts one that is too large.

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct command_line {
   manifest_options manifest{};
   shards_options shards{};
   sweep_options sweep{};
+  cache_options cache{};
 };
 
 /// One subcommand.
@@ -46,6 +48,8 @@ struct command {
   /// For what is read ahead. Fresh memory costs more than what is read into it: as much as keeps
   /// the network busy.
   std::uint64_t memory{std::uint64_t{128} << 20U};
+  /// Instead of `run`, of one that needs no service.
+  exit_status (*run_here)(const command_line& asked, const std::stop_token& stop){nullptr};
 };
 
 /// All of them, in the order of `dataflux --help`. A new subcommand is a row.

@@ -151,4 +151,13 @@ struct sweep_options {
 };
 exit_status run_sweep(const session& with, const sweep_options& options);
 
+enum class cache_action { list, verify, clear };
+struct cache_options {
+  cache_action action{cache_action::list};
+  /// As dataflux::disk_cache::open() takes it.
+  std::string folder{};
+};
+/// Needs no service.
+exit_status run_cache(const cache_options& options, const std::stop_token& stop);
+
 }  // namespace cli

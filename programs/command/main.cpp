@@ -131,6 +131,7 @@ cli::exit_status fail(const dataflux::error& why) {
 
 cli::exit_status run(const cli::command& what, const cli::command_line& asked,
                      const std::stop_token& stop) {
+  if (what.run_here != nullptr) return what.run_here(asked, stop);
   cli::retry_notice notice;
   const auto used = services_of(what, asked);
   if (!used) return fail(used.error());

@@ -837,6 +837,22 @@ void call_player::ask_mixer() {
   said(dataflux_mixer_end(mixer, numbers.data(), err()));
 }
 
+void call_player::ask_cache() {
+  dataflux_cache_options o;
+  dataflux_cache_options_init(&o, sizeof o);
+  if (dice_.chance(2)) o.bytes = dice_.number();
+  if (dice_.chance(2)) o.min_free = dice_.number();
+  const std::string folder = dice_.chance(8) ? "" : folder_ + "/cache";
+  dataflux_cache* made = nullptr;
+  said(dataflux_cache_open(dice_.chance(8) ? nullptr : folder.c_str(), odd_.of(o, dice_),
+                           dice_.chance(8) ? nullptr : &made, err()));
+  char* text = nullptr;
+  said(dataflux_cache_counters(made, dice_.chance(8) ? nullptr : &text, err()));
+  dataflux_text_free(text);
+  said(dataflux_cache_flush(made, err()));
+  dataflux_cache_free(made);
+}
+
 void call_player::free_features() {
   free_each(events_, dataflux_events_free);
   free_each(set_readers_, dataflux_set_reader_free);
@@ -867,6 +883,6 @@ void call_player::feature() {
       &call_player::index_shards,  &call_player::verify_shards,   &call_player::ask_shard_index,
       &call_player::stream_shard,  &call_player::ask_shard_index, &call_player::open_shard_writer,
       &call_player::write_shards,  &call_player::write_shards,    &call_player::end_shard_writer,
-      &call_player::free_feature};
+      &call_player::ask_cache,     &call_player::free_feature};
   (this->*all[dice_.below(std::size(all))])();
 }

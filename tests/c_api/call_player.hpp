@@ -196,6 +196,7 @@ class call_player {
   void end_shard_writer();
   void ask_sampler();
   void ask_mixer();
+  void ask_cache();
   void change_object();
   void ask_bucket();
   void open_writer();

@@ -21,7 +21,7 @@ const std::map<std::string, std::vector<std::string>> lines{
     {"cat", {"gs://bucket/a"}},  {"cp", {"-r", "gs://bucket/a", "t"}},
     {"rm", {"gs://bucket/a"}},   {"uploads", {"list", "gs://bucket"}},
     {"manifest", {"show", "m"}}, {"shards", {"show", "m"}},
-    {"sweep", {"gs://bucket"}},
+    {"sweep", {"gs://bucket"}},  {"cache", {"list", "folder"}},
 };
 
 }  // namespace
@@ -32,7 +32,8 @@ TEST_CASE("command_table: each row is declared, chosen by its name, and has all 
   for (const command& row : commands()) {
     INFO(row.name);
     names.insert(row.name);
-    REQUIRE((row.declare != nullptr && row.run != nullptr && row.interrupted != nullptr));
+    REQUIRE((row.declare != nullptr && row.interrupted != nullptr));
+    REQUIRE((row.run == nullptr) != (row.run_here == nullptr));
     REQUIRE(lines.count(row.name) == 1);
     CLI::App app;
     command_line asked;

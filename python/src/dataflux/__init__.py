@@ -12,6 +12,7 @@
     upload_folder     copies folders        remove_prefix, find_leftovers, remove_leftovers
     download_folder
     Sampler           the order of an epoch   Mixer: several sources by weights
+    Cache(folder)     what was read, on a disk   Client(cache=...)
     Error             what failed, and why  NotFoundError and other kinds; metrics, prometheus
 
 The functions are those of a default client, of the service that the URL is of: dataflux.get(url) is
@@ -55,7 +56,7 @@ _WHERE = {
     "TextFileWriter": "_text_file_writer",
     "ListStream": "_verbs_list",
     "Listing": "_listing", "Row": "_listing", "RowFeed": "_listing", "Rows": "_listing",
-    "Mixer": "_mixer", "Sampler": "_sampler",
+    "Cache": "_cache", "Mixer": "_mixer", "Sampler": "_sampler",
     "ShardIndex": "_shards", "ShardJoin": "_shard_join", "GetSamples": "_shards", "AsyncGetSamples": "_shards",
     "ShardWriter": "_shard_writer", "AsyncShardWriter": "_shard_writer", "ResumedShards": "_reports",
     "WrittenShard": "_reports", "WrittenShards": "_reports",

@@ -29,6 +29,11 @@ FUNCTIONS = {
     'queue_free': 'vP',
     'slabs_release': 'vPQ',
     'slab_memory': 'vQPP',
+    'cache_options_init': 'vPQ',
+    'cache_open': 'isPPP',
+    'cache_counters': 'iPPP',
+    'cache_flush': 'iPP',
+    'cache_free': 'vP',
     'client_options_init': 'vPQ',
     'client_create': 'iPPP',
     'client_set_token': 'iPsqP',
@@ -211,7 +216,8 @@ FUNCTIONS = {
 }
 STRUCTS = {
     'record': (('tag', 'Q'), ('index', 'Q'), ('data', 'P'), ('size', 'Q'), ('slab', 'Q'), ('generation', 'q'), ('crc32c', 'I'), ('status', 'i'), ('flags', 'I'), ('error', 'I')),
-    'client_options': (('struct_size', 'Q'), ('credentials', 'I'), ('emulator', 'I'), ('credentials_file', 's'), ('endpoint', 's'), ('user_project', 's'), ('quota_project', 's'), ('user_agent', 's'), ('ca_file', 's'), ('io_threads', 'I'), ('max_connections_per_host', 'I'), ('max_attempts', 'I'), ('max_concurrency', 'I'), ('memory_cap', 'Q'), ('upload_memory', 'Q'), ('slice', 'Q'), ('connect_timeout_ns', 'q'), ('stall_timeout_ns', 'q'), ('token_limit_ns', 'q'), ('event_capacity', 'Q'), ('first_byte_timeout_ns', 'q'), ('tokens_to_emulator', 'I'), ('reserved', 'I'), ('service', 'I'), ('addressing', 'I'), ('region', 's'), ('access_key_id', 's'), ('secret_access_key', 's'), ('session_token', 's'), ('requester_pays', 'I'), ('upload_checksum', 'I'), ('provider', 's')),
+    'cache_options': (('struct_size', 'Q'), ('bytes', 'Q'), ('min_free', 'Q')),
+    'client_options': (('struct_size', 'Q'), ('credentials', 'I'), ('emulator', 'I'), ('credentials_file', 's'), ('endpoint', 's'), ('user_project', 's'), ('quota_project', 's'), ('user_agent', 's'), ('ca_file', 's'), ('io_threads', 'I'), ('max_connections_per_host', 'I'), ('max_attempts', 'I'), ('max_concurrency', 'I'), ('memory_cap', 'Q'), ('upload_memory', 'Q'), ('slice', 'Q'), ('connect_timeout_ns', 'q'), ('stall_timeout_ns', 'q'), ('token_limit_ns', 'q'), ('event_capacity', 'Q'), ('first_byte_timeout_ns', 'q'), ('tokens_to_emulator', 'I'), ('reserved', 'I'), ('service', 'I'), ('addressing', 'I'), ('region', 's'), ('access_key_id', 's'), ('secret_access_key', 's'), ('session_token', 's'), ('requester_pays', 'I'), ('upload_checksum', 'I'), ('provider', 's'), ('cache', 'P')),
     'conditions': (('struct_size', 'Q'), ('has', 'I'), ('reserved', 'I'), ('generation_match', 'q'), ('generation_not_match', 'q'), ('metageneration_match', 'q'), ('metageneration_not_match', 'q')),
     'object_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('generation', 'q'), ('timeout_ns', 'q'), ('conditions', 'P'), ('fields', 'I'), ('reserved', 'I'), ('member', 's')),
     'attributes': (('struct_size', 'Q'), ('content_type', 's'), ('content_encoding', 's'), ('content_disposition', 's'), ('content_language', 's'), ('cache_control', 's'), ('storage_class', 's'), ('kms_key_name', 's'), ('custom_time_ns', 'q'), ('metadata_names', 'P'), ('metadata_values', 'P'), ('metadata_count', 'Q')),

@@ -31,6 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
+    from ._cache import Cache
     from ._credentials import Credentials
 
 _clients = WeakSet()
@@ -74,6 +75,11 @@ class Options:
             flag_of(given[name], name)
         for name in self._times:
             nanoseconds(given[name], name)
+        if given["cache"] is not None:
+            from ._cache import Cache
+
+            if not isinstance(given["cache"], Cache):
+                raise TypeError(f"cache: a dataflux.Cache is needed, and not a {type(given['cache']).__name__}")
         for name, names in self._names.items():
             one_of(given[name], name, names)
         self._check_service(given)
@@ -122,6 +128,8 @@ class Options:
         for name, names in self._names.items():
             setattr(made, name, names.index(given[name]))
         made.event_capacity = _events.CAPACITY
+        if given["cache"] is not None:
+            made.cache = given["cache"]._handle().value
         if given["anonymous"] or getattr(self.source, "anonymous", False):
             made.credentials = _abi.CREDENTIALS_ANONYMOUS
         elif self.source is not None:
@@ -202,6 +210,8 @@ class Core:
             "composite" (Cloudflare's R2) or "none".
         provider: of AIStore, whose buckets are meant: "ais", the default; behind it "aws" (or "s3"), "gcp" ("gs"),
             "azure" or "oci", whose buckets are read and written, and not listed.
+        cache: a Cache, which answers reads of a known generation from a disk of this machine. Several
+            clients may have one.
 
     Raises: TypeError and ValueError for a bad argument at once. Credentials are looked for when the
     client is first used; UnauthenticatedError then, where they give no token.
@@ -225,7 +235,7 @@ class Core:
                  addressing: Literal["automatic", "virtual_hosted", "path"] = "automatic",
                  requester_pays: bool = False,
                  upload_checksum: Literal["full_object", "composite", "none"] = "full_object",
-                 provider: str | None = None) -> None:
+                 provider: str | None = None, cache: Cache | None = None) -> None:
         given = dict(locals())
         del given["self"]
         self._options = Options(given)
