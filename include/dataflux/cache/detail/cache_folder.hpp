@@ -43,6 +43,8 @@ class cache_file {
   int descriptor_{-1};
 };
 
+/// Its path.
+std::string cache_folder_path(const std::string& path);
 /// The cache's own folder below `path`. `make`: both are made where they are missing.
 /// Errors: those of the file system, with the path; failed_precondition: the file system is one of
 /// several machines (NFS and its like), or the own folder is another user's or may be written to by

@@ -86,6 +86,10 @@ class segment_walk {
   std::vector<std::byte> memory_{};
 };
 
+inline std::string segment_path(const std::string& folder, std::uint32_t number) {
+  return cache_folder_path(folder).append("/").append(segment_name(number));
+}
+
 inline std::vector<segment_facts> segments_in_order(int folder) {
   std::vector<segment_facts> all = segments_of(folder);
   std::sort(all.begin(), all.end(),
@@ -104,8 +108,7 @@ DATAFLUX_INLINE result<cache_contents> read_cache_contents(
     detail::cache_file file = detail::open_segment(opened->descriptor(), facts.number);
     if (!file && errno == ENOENT) continue;  // it was evicted meanwhile
     if (!file) {
-      return detail::file_error(errno, "open",
-                                folder + "/.../" + detail::segment_name(facts.number));
+      return detail::file_error(errno, "open", detail::segment_path(folder, facts.number));
     }
     ++sum.segments;
     sum.disk_bytes += facts.bytes;
@@ -122,7 +125,7 @@ DATAFLUX_INLINE result<cache_contents> clear_cache(const std::string& folder) {
   for (const detail::segment_facts& facts : detail::segments_in_order(opened->descriptor())) {
     const std::string name = detail::segment_name(facts.number);
     if (::unlinkat(opened->descriptor(), name.c_str(), 0) != 0 && errno != ENOENT) {
-      return detail::file_error(errno, "remove", folder + "/.../" + name);
+      return detail::file_error(errno, "remove", detail::segment_path(folder, facts.number));
     }
     ++sum.segments;
     sum.disk_bytes += facts.bytes;

@@ -65,6 +65,10 @@ inline result<void> check_own(int folder, const std::string& path) {
                    "served; remove it, or name another folder"};
 }
 
+DATAFLUX_INLINE std::string cache_folder_path(const std::string& path) {
+  return std::string(path).append("/dataflux-cache-").append(std::to_string(::geteuid()));
+}
+
 DATAFLUX_INLINE result<cache_file> open_cache_folder(const std::string& path, bool make) {
   if (path.empty()) return error{errc::invalid_argument, "folder: the name is empty"};
   if (auto good = check_path(path); !good) return std::move(good).error();
@@ -72,7 +76,7 @@ DATAFLUX_INLINE result<cache_file> open_cache_folder(const std::string& path, bo
   if (make && ::mkdir(path.c_str(), everybody) != 0 && errno != EEXIST) {
     return file_error(errno, "make the folder", path);
   }
-  const std::string own = path + "/dataflux-cache-" + std::to_string(::geteuid());
+  const std::string own = cache_folder_path(path);
   const cache_file above(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!above) return file_error(errno, "open", path);
   if (auto local = check_local(above.descriptor(), path); !local) return std::move(local).error();
