@@ -123,6 +123,31 @@ def test_what_open_reads_comes_from_it(cached, cache, bucket):
     assert cache.counters()["hits"] == 1
 
 
+def test_files_of_fsspec_come_from_it(emulator, cache, bucket):
+    pytest.importorskip("fsspec")
+    from dataflux.fsspec import DatafluxFileSystem
+
+    bucket.put("a", b"bytes" * 100)
+    fs = DatafluxFileSystem(**emulator.options, cache=cache, skip_instance_cache=True)
+    for _ in range(2):
+        with fs.open(bucket("a"), "rb") as file:
+            assert file.read() == b"bytes" * 100
+        cache.flush()
+    assert cache.counters()["hits"] == 1
+
+
+def test_a_cache_is_warmed_ahead(cached, cache, bucket, emulator):
+    for n in range(300):
+        bucket.put(f"w/{n}", b"x" * (n * 500))
+    listing = cached.list(bucket("w/"))
+    cache.warm(cached, listing)
+    assert cache.counters()["kept"] == 299 and cache.counters()["refused"] == 0
+    assert asked(cached, lambda: sum(len(item.data) for item in cached.get_many(listing).items())) == \
+        (sum(n * 500 for n in range(300)), 0)
+    with emulator.client() as other, pytest.raises(ValueError, match="without this cache"):
+        cache.warm(other, listing)
+
+
 def test_damage_is_found(cached, cache, bucket):
     data = os.urandom(100_000)
     bucket.put("a", data)

@@ -45,7 +45,7 @@ OPTIONS = {"endpoint": "https://x", "emulator": True, "anonymous": True, "creden
            "credentials_file": "file", "first_byte_timeout": 7.0, "stall_timeout": 7.0,
            "connect_timeout": 7.0, "token_limit": 7.0, "slice": 1 << 20, "memory_cap": 1 << 28,
            "upload_memory": 1 << 28, "tokens_to_emulator": True, "service": "s3", "addressing": "path",
-           "upload_checksum": "composite", "requester_pays": True}
+           "upload_checksum": "composite", "requester_pays": True, "cache": dataflux.Cache("cache")}
 KEYS = {"access_key_id": "x", "secret_access_key": "y", "session_token": "z"}
 
 

@@ -15,6 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Dict
 
+    from ._client import Client
+    from ._listing import Listing, Rows
+
 CacheHandle = handle("cache")
 _Text = handle("text")
 _caches = WeakSet()
@@ -73,6 +76,21 @@ class Cache:
         checked(library.cache_counters(self._handle(), byref(text), byref(error)), error)
         counters: Dict[str, int] = json.loads(text_at(text.value))
         return counters
+
+    def warm(self, client: Client, rows: Listing | Rows) -> None:
+        """Reads what is not there yet, ahead of a job, as fast as the disk takes it.
+
+        Arguments:
+            client: one that was made with this cache; no AsyncClient.
+            rows: a listing, or a selection of its rows.
+
+        Raises: ValueError for a client without it; as get_many() does, the first failure of an object.
+        """
+        if client._options.given["cache"] is not self:
+            raise ValueError("client: it was made without this cache")
+        # Memory for what waits to be written is limited, and what finds none is not kept.
+        for _ in client.get_many(rows, order="ready"):
+            self.flush()
 
     def flush(self) -> None:
         """Waits until what was read before is written."""
