@@ -222,6 +222,37 @@ def test_processes_that_are_killed_leave_no_wrong_byte(emulator, bucket, tmp_pat
             assert hashlib.sha256(item.data).hexdigest() == listing[item.index].name.rsplit("/")[-1]
 
 
+def command(*arguments):
+    done = subprocess.run([os.environ["DATAFLUX_COMMAND"], "cache", *arguments], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_command_lists_compares_and_clears(cached, cache, bucket, tmp_path):
+    for n in range(1, 4):
+        bucket.put(f"o/{n}", b"x" * n * 1000)
+    listing = cached.list(bucket("o/"))
+    cache.warm(cached, listing)
+    status, told, _ = command("list", cache.folder)
+    lines = told.splitlines()
+    assert status == 0 and len(lines) == 4
+    assert {line.split()[0] for line in lines[:3]} == {"1000", "2000", "3000"}
+    assert f"{bucket.name}/o/1#{listing[0].generation}" in told
+    assert lines[3].startswith("3 bodies, 6000 bytes, in 1 segments of ")
+    assert command("verify", cache.folder)[0] == 0
+    [segment] = segments(cache.folder)
+    with open(segment, "r+b") as file:
+        file.seek(500)
+        file.write(b"y")
+    status, told, _ = command("verify", cache.folder)
+    assert status == 7 and told.count("damaged") == 2
+    status, told, _ = command("clear", cache.folder)
+    assert status == 0 and told.startswith("removed 1 segments of ")
+    assert segments(cache.folder) == []
+    assert command("list", str(tmp_path / "none"))[0] == 3
+    rows = [bytes(item.data) for item in cached.get_many(listing).items()]
+    assert rows == [b"x" * n * 1000 for n in range(1, 4)]
+
+
 def test_what_is_no_cache_is_refused(emulator, tmp_path):
     with pytest.raises(TypeError, match="cache: a dataflux.Cache is needed"):
         dataflux.Client(cache=str(tmp_path))
