@@ -11,7 +11,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Objects below our own prefixes are read once.
 DATAFLUX_INLINE bool cached_reads::takes(const read_request& request) const noexcept {
-  if (request.generation == 0 || request.decode_gzip || request.range.is_suffix()) return false;
+  if (request.generation == 0 || request.range.is_suffix()) return false;
+  if (request.decode_gzip || !request.member.empty()) return false;
   if (request.conditions.any() || state_->inherited()) return false;
   const std::size_t names = service_.size() + request.bucket.size() + request.object.size() + 2;
   return names <= most_cache_names && !is_reserved_name(request.object) && request.range.valid();

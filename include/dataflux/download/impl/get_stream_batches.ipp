@@ -15,8 +15,9 @@ inline bool batch_is_compared(const get_request& r, bool sized) noexcept {
   return sized && r.generation != 0 && !r.range_crc32c;
 }
 
-/// Of a size that is known, so that its memory is, too.
+/// Of a size that is known, so that its memory is, too. What a cache may have is asked for alone.
 DATAFLUX_INLINE bool get_stream::batches(const get_piece& p) const noexcept {
+  if (core_->engine.has_cache() && p.generation != 0) return false;
   return most_batched_ > 1 && !p.failure && p.length > 0 && !p.request.range.is_suffix() &&
          p.length <= std::min(batched_length, core_->options.slice) &&
          batch_is_compared(p.request, p.object_size.has_value());
