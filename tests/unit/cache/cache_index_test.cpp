@@ -7,6 +7,7 @@
 #include <fcntl.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 
 namespace cache_index_test {
@@ -44,6 +45,21 @@ TEST_CASE("cache_index: places are found by all who open it", "[cache]") {
   CHECK(w.index.find(hash_of(1), true).count == 1);
   other.drop(hash_of(1), place);
   CHECK(w.index.find(hash_of(1), true).count == 0);
+}
+
+TEST_CASE("cache_index: one for a much smaller cache is replaced, for a larger one it stays",
+          "[cache]") {
+  fixture w;
+  const auto size = [&] { return std::filesystem::file_size(w.scratch.path / "1-index"); };
+  w.index.open(w.folder.descriptor(), 64U << 20U);
+  const auto small = size();
+  cache_index large;
+  large.open(w.folder.descriptor(), 1U << 30U);
+  CHECK(size() > 3 * small);
+  REQUIRE(large.put(hash_of(1), {1, 2, 3}));
+  w.index.open(w.folder.descriptor(), 64U << 20U);
+  CHECK(size() > 3 * small);
+  CHECK(w.index.find(hash_of(1), true).count == 1);
 }
 
 TEST_CASE("cache_index: a million objects of 16 KiB find their places", "[cache]") {

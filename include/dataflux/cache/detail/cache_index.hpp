@@ -28,9 +28,9 @@ struct cache_place {
 /// It is read and not mapped: what another process cuts off, or a disk that fails, is an error then
 /// and no signal. A process holds nothing of it in memory, and sees what others add at once.
 ///
-/// Errors: none: what fails is not found. A file that is damaged or of another size is replaced.
-/// Threads: all members from any. Cost: a read of 256 bytes for find(); a write of 16 more for
-/// put().
+/// Errors: none: what fails is not found. A file that is damaged, or made for a cache of less than
+/// a quarter, is replaced; then what was kept before is not found any more. Threads: all members
+/// from any. Cost: a read of 256 bytes for find(); a write of 16 more for put().
 class cache_index {
  public:
   static constexpr std::size_t bucket_places = 16;
@@ -58,6 +58,7 @@ class cache_index {
   using bucket = std::array<slot, bucket_places>;
 
   bool open_known(int folder) noexcept;
+  bool is_small_for(std::uint64_t wanted) const noexcept;
   bool make(int folder, std::uint64_t buckets);
   std::uint64_t begin_of(std::uint64_t hash) const noexcept;
   bool read(std::uint64_t begin, bucket& into) const noexcept;

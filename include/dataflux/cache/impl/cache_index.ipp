@@ -40,11 +40,15 @@ DATAFLUX_INLINE void cache_index::open(int folder, std::uint64_t cache_bytes) no
   const std::uint64_t places = cache_bytes / bytes_per_place;
   const std::uint64_t wanted =
       std::bit_ceil(std::clamp(places / bucket_places, least_buckets, most_buckets));
-  if (open_known(folder)) return;
+  if (open_known(folder) && !is_small_for(wanted)) return;
   within_memory([&] {
     // Another process may have made it at the same moment.
     if (!make(folder, wanted)) open_known(folder);
   });
+}
+
+DATAFLUX_INLINE bool cache_index::is_small_for(std::uint64_t wanted) const noexcept {
+  return buckets_ < wanted / 4;
 }
 
 DATAFLUX_INLINE bool cache_index::open_known(int folder) noexcept {
@@ -75,9 +79,10 @@ DATAFLUX_INLINE bool cache_index::make(int folder, std::uint64_t buckets) {
   const int file = fresh.descriptor();
   if (::pwrite(file, &head, sizeof head, 0) != ::ssize_t{sizeof head}) return false;
   if (::ftruncate(file, size) != 0) return false;
-  // What is there is damaged, or else a process was faster.
+  // What is there is damaged or too small, or else a process was faster.
   if (!fresh.publish_new(cache_index_name, false)) {
-    if (errno != EEXIST || open_known(folder)) return file_.descriptor() >= 0;
+    if (errno != EEXIST) return false;
+    if (open_known(folder) && !is_small_for(buckets)) return true;
     if (!fresh.publish(cache_index_name, false)) return false;
   }
   return open_known(folder);
