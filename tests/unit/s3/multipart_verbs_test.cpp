@@ -104,6 +104,19 @@ TEST_CASE("s3 multipart: complete, in one piece and under conditions", "[s3]") {
   CHECK(s3::multipart_complete_verb::check(usual_context(), r));
 }
 
+TEST_CASE("s3 multipart: an end without an ETag fails, since nobody knows what it made", "[s3]") {
+  auto state = prepared<s3::multipart_complete_verb>(complete_request());
+  for (const std::string_view said : {"", "<ETag/>", "<ETag>\"\"</ETag>"}) {
+    const std::string body = "<CompleteMultipartUploadResult>" + std::string{said} +
+                             "<Key>o</Key></CompleteMultipartUploadResult>";
+    const scripted_reply reply{200, body};
+    const auto made = s3::multipart_complete_verb::parse(complete_request(), state, reply.whole());
+    REQUIRE_FALSE(made);
+    CHECK(made.error().code() == errc::internal);
+    CHECK(made.error().message().find("ETag") != std::string::npos);
+  }
+}
+
 TEST_CASE("s3 multipart: what complete says of the checksum is compared, and told", "[s3]") {
   const auto r = complete_request();
   auto state = prepared<s3::multipart_complete_verb>(r);

@@ -98,6 +98,38 @@ TEST_CASE("s3 stat: the request, and what the head tells", "[s3]") {
   CHECK(s3::stat_verb::parse(pinned, read, reply.whole()).error().code() == errc::internal);
 }
 
+TEST_CASE("s3 stat: without a size that can be it fails, and is never one of 0", "[s3]") {
+  using field = http::reply_head::field;
+  const dataflux::stat_request asked{.bucket = "bkt", .object = "o"};
+  const scripted_reply reply{200, "", {{"ETag", "\"abc\""}}};
+  const auto sized = [&](std::vector<field> fields) {
+    fields.push_back({"ETag", "\"abc\""});
+    const auto head = head_of(200, std::move(fields));
+    s3::stat_state read;
+    s3::stat_verb::read_head({}, head, read);
+    s3::copy_state copied;
+    s3::copy_verb::read_head({}, head, copied);
+    const auto copy =
+        s3::copy_verb::parse({.source_bucket = "bkt", .source = "o"}, copied, reply.whole());
+    const auto found = s3::stat_verb::parse(asked, read, reply.whole());
+    CHECK(copy.has_value() == found.has_value());
+    return found;
+  };
+  CHECK(sized({{"Content-Length", "0"}}).value().size == 0);
+  CHECK(sized({{"Content-Length", "0"}, {"x-amz-checksum-crc32c", "AAAAAA=="}}).value().size == 0);
+  CHECK(sized({{"Content-Length", "53687091200000"}}));
+  for (const std::vector<field>& bad : {
+           std::vector<field>{},
+           {{"Transfer-Encoding", "chunked"}},
+           {{"Content-Length", "-1"}},
+           {{"Content-Length", "53687091200001"}},
+           {{"Content-Length", "18446744073709551615"}},
+           {{"Content-Length", "0"}, {"x-amz-checksum-crc32c", "4waSgw=="}},
+       }) {
+    CHECK(sized(bad).error().code() == errc::internal);
+  }
+}
+
 TEST_CASE("s3 insert: the request byte for byte, and its reply", "[s3]") {
   const dataflux::insert_request asked{.bucket = "bkt",
                                        .object = "o",
@@ -267,6 +299,58 @@ TEST_CASE("s3 read: ranges, pins and checksums of a head", "[s3]") {
                                         head_of(200, {{"ETag", "abc"}}, s3::greatest_object + 1)));
 }
 
+TEST_CASE("s3 copy: the copy is told as it was made, with the checksum that was compared", "[s3]") {
+  const dataflux::rewrite_request plain{
+      .source_bucket = "src", .source = "s", .bucket = "bkt", .object = "o"};
+  s3::copy_state state;
+  state.source = dataflux::object_metadata{.size = 9,
+                                           .generation = 1,
+                                           .crc32c = 0xE3069283U,
+                                           .etag = "\"abc\"",
+                                           .content_type = "text/a",
+                                           .content_language = "de",
+                                           .storage_class = "STANDARD_IA",
+                                           .kms_key_name = "key-of-source",
+                                           .metadata = {{"k", "v"}},
+                                           .upload_mark = "m"};
+  const auto parse = [&](const dataflux::rewrite_request& r, std::string_view said) {
+    const scripted_reply reply{
+        200, "<CopyObjectResult>" + std::string{said} + "</CopyObjectResult>"};
+    return s3::copy_verb::parse(r, state, reply.whole());
+  };
+  const std::string tag = "<ETag>\"def\"</ETag>";
+  const auto untold = parse(plain, tag);
+  REQUIRE((untold && *untold));
+  CHECK_FALSE((*untold)->crc32c);
+  CHECK((*untold)->content_type == "text/a");
+  CHECK((*untold)->metadata == state.source->metadata);
+  CHECK((*untold)->upload_mark == "m");
+  CHECK((*untold)->kms_key_name.empty());
+  const auto told = parse(plain, tag + "<ChecksumCRC32C>4waSgw==</ChecksumCRC32C>");
+  CHECK(told.value()->crc32c == 0xE3069283U);
+  const auto other = parse(plain, tag + "<ChecksumCRC32C>AAAAAA==</ChecksumCRC32C>");
+  CHECK(other.error().code() == errc::data_loss);
+  CHECK(other.error().generation() == s3::generation_of("def"));
+  const auto parts = parse(plain, tag +
+                                      "<ChecksumCRC32C>AAAAAA==-2</ChecksumCRC32C>"
+                                      "<ChecksumType>COMPOSITE</ChecksumType>");
+  CHECK_FALSE(parts.value()->crc32c);
+  CHECK(parse(plain, tag + "<ChecksumCRC32C>AAA</ChecksumCRC32C>").error().code() ==
+        errc::internal);
+  CHECK(parse(plain, "<LastModified>2013-05-24T00:00:00.000Z</LastModified>").error().code() ==
+        errc::internal);
+  auto changed = plain;
+  changed.attributes = {
+      .content_type = "text/b", .metadata = {{"z", "9"}}, .kms_key_name = "key-1"};
+  const auto made = parse(changed, tag).value();
+  CHECK(made->content_type == "text/b");
+  CHECK(made->content_language.empty());
+  CHECK(made->metadata == changed.attributes.metadata);
+  CHECK(made->upload_mark.empty());
+  CHECK(made->storage_class == "STANDARD_IA");
+  CHECK(made->kms_key_name == "key-1");
+}
+
 TEST_CASE("s3 copy: the source is looked at, then copied as it was", "[s3]") {
   dataflux::rewrite_request asked{
       .source_bucket = "src", .source = "a/b c", .bucket = "bkt", .object = "o"};
@@ -311,7 +395,7 @@ TEST_CASE("s3 copy: the source is looked at, then copied as it was", "[s3]") {
         s3::too_large_reason);
   asked.source_generation = 7;
   s3::copy_state pinned;
-  s3::copy_verb::read_head({}, head_of(200, {{"ETag", "abc"}}), pinned);
+  s3::copy_verb::read_head({}, head_of(200, {{"ETag", "abc"}, {"Content-Length", "9"}}), pinned);
   CHECK(s3::copy_verb::parse(asked, pinned, looked.whole()).error().code() == errc::not_found);
 }
 

@@ -58,7 +58,9 @@ struct copy_verb {
   static void read_head(const http::request&, const http::reply_head& head, state& s) {
     s.head = read_object_head(head, {}, {});
   }
-  /// Errors: too_large_for_one(); as check_found() of the source.
+  /// The copy as it was asked for, with a CRC32C where the reply tells one. Errors:
+  /// too_large_for_one(); as check_found() of the source; untold_write(); data_loss with the
+  /// generation for another CRC32C than the source's.
   static result<std::optional<value>> parse(const request& r, state& s, const whole_reply& reply);
   /// The source's bytes: by CRC32C, or, where the service does not tell it of both, by ETag. That
   /// of an upload in parts or with a key is another one, and then nothing tells.

@@ -93,7 +93,8 @@ struct multipart_complete_verb {
   static void build(const call_context& context, const request& r, const state& s,
                     http::request& out);
   /// The CRC32C of the whole is in it where the server says that it has compared it. Errors:
-  /// data_loss with the generation for another checksum, of the whole or of the parts' ones.
+  /// data_loss with the generation for another checksum, of the whole or of the parts' ones;
+  /// untold_write().
   static result<std::optional<value>> parse(const request& r, state& s, const whole_reply& reply);
   /// The parts' bytes, with the mark of the upload's beginning where the request has it.
   static bool is_ours(const request& r, const state& s, const object_metadata& found);

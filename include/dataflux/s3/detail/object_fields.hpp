@@ -24,8 +24,8 @@ result<void> check_attributes(const object_attributes& a);
 /// Adds what a new object shall have. `mark` may be empty.
 void add_attributes(const object_attributes& a, std::string_view mark, http::header_list& headers);
 
-/// Reads all that a reply to HEAD or GET says of the object. Errors: internal for a checksum that
-/// is malformed.
+/// Reads all that a reply to HEAD says of the object. Errors: internal for a checksum that is
+/// malformed, and for a size that is missing, larger than any object, or 0 against the checksum.
 result<object_metadata> read_object_head(const http::reply_head& head, std::string_view bucket,
                                          std::string_view object);
 
@@ -53,6 +53,9 @@ inline bool lacks_tag(std::optional<std::int64_t> state, const known_tag& tag) n
 
 /// If-None-Match: * for a state of 0, If-Match for any other, nothing for none.
 void add_state(std::optional<std::int64_t> state, const known_tag& tag, http::header_list& headers);
+
+/// The error of a write whose reply has no ETag: internal.
+error untold_write();
 
 /// The stored object as a write's reply tells it. Errors: data_loss with the generation for another
 /// checksum than was sent; internal for a reply without an ETag.

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/s3/detail/checksum_fields.hpp>
 #include <dataflux/s3/detail/copy_verb.hpp>
 #include <dataflux/s3/detail/entity_tag.hpp>
 #include <dataflux/s3/detail/error_reply.hpp>
 #include <dataflux/s3/detail/target.hpp>
+#include <dataflux/service/detail/upload_mark.hpp>
 
 #include <string>
 #include <utility>
@@ -49,6 +52,41 @@ DATAFLUX_INLINE void copy_verb::build(const call_context& context, const request
   add_state(wanted, s.tag, out.headers);
 }
 
+/// What the copy has besides its bytes: as build() asked for it.
+inline object_metadata attributes_of_copy(const rewrite_request& r, const object_metadata& source) {
+  object_metadata made = source;
+  made.kms_key_name = r.attributes.kms_key_name;
+  if (r.attributes.empty()) return made;
+  made.content_type = service::content_type_of(r.attributes);
+  made.content_encoding = r.attributes.content_encoding;
+  made.content_disposition = r.attributes.content_disposition;
+  made.content_language = r.attributes.content_language;
+  made.cache_control = r.attributes.cache_control;
+  if (!r.attributes.storage_class.empty()) made.storage_class = r.attributes.storage_class;
+  made.metadata = r.attributes.metadata;
+  made.upload_mark.clear();
+  return made;
+}
+
+/// A copy of which nothing was told has no checksum: that of the source was compared with nothing.
+inline result<std::optional<std::uint32_t>> checksum_of_copy(const codec::xml_element& root,
+                                                             const object_metadata& source,
+                                                             std::int64_t generation) {
+  const std::string sum = root.child_text("ChecksumCRC32C").value_or(std::string{});
+  const std::string type = root.child_text("ChecksumType").value_or(std::string{});
+  checksum_reader reader;
+  reader.take("CRC32C", sum);
+  reader.type(type);
+  const auto told = reader.finish();
+  if (!told) return std::move(error{told.error()}.with_generation(generation));
+  if (!told->crc32c || *told->crc32c == source.crc32c.value_or(*told->crc32c)) return told->crc32c;
+  return std::move(error{errc::data_loss, "the copy was stored with CRC32C " +
+                                              std::string{encode_crc32c(*told->crc32c).view()} +
+                                              ", but its source has " +
+                                              std::string{encode_crc32c(*source.crc32c).view()}}
+                       .with_generation(generation));
+}
+
 DATAFLUX_INLINE result<std::optional<object_metadata>> copy_verb::parse(const request& r, state& s,
                                                                         const whole_reply& reply) {
   if (!s.source) {
@@ -66,11 +104,15 @@ DATAFLUX_INLINE result<std::optional<object_metadata>> copy_verb::parse(const re
   }
   const auto document = parse_document(reply, "CopyObjectResult", identity(r));
   if (!document) return document.error();
-  object_metadata made = *s.source;
+  object_metadata made = attributes_of_copy(r, *s.source);
   made.bucket = r.bucket;
   made.name = r.object;
   made.etag = document->root().child_text("ETag").value_or(std::string{});
   made.generation = generation_of(made.etag);
+  if (made.generation == 0) return untold_write();
+  const auto sum = checksum_of_copy(document->root(), *s.source, made.generation);
+  if (!sum) return sum.error();
+  made.crc32c = *sum;
   made.updated = parse_timestamp(document->root().child_text("LastModified").value_or(""));
   made.created = made.updated;
   return std::optional{std::move(made)};

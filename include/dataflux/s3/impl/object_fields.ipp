@@ -74,8 +74,6 @@ inline void take_object_field(const http::reply_head::field& field, object_metad
   }
   if (http::equals_ignoring_case(field.name, "last-modified")) {
     out.updated = http::parse_http_date(field.value);
-  } else if (http::equals_ignoring_case(field.name, "content-length")) {
-    out.size = http::parse_decimal(field.value).value_or(0);
   } else if (service::starts_with_ignoring_case(field.name, metadata_start)) {
     std::string key{field.name.substr(metadata_start.size())};
     for (char& c : key) c = http::to_lower(c);
@@ -101,6 +99,15 @@ DATAFLUX_INLINE result<object_metadata> read_object_head(const http::reply_head&
   auto sums = checksums_of(head);
   if (!sums) return std::move(sums).error();
   out.crc32c = sums->crc32c;
+  const auto size = http::parse_decimal(head.find("content-length").value_or(""));
+  const bool none_has_sum = size == 0U && out.crc32c.value_or(0) != 0;
+  if (!size || *size > greatest_object || none_has_sum) {
+    return error{errc::internal,
+                 none_has_sum ? "the reply says that the object has no bytes, and a CRC32C of some"
+                              : "the reply to HEAD lacks a size that an object can have: something "
+                                "between here and the service may have dropped Content-Length"};
+  }
+  out.size = *size;
   return out;
 }
 
@@ -135,15 +142,16 @@ DATAFLUX_INLINE bool same_content(const object_metadata& found, std::uint64_t si
   return found.size == size && found.crc32c.value_or(crc32c) == crc32c;
 }
 
+DATAFLUX_INLINE error untold_write() {
+  return {errc::internal,
+          "the reply to a write has no ETag, so that nobody can tell what was stored"};
+}
+
 DATAFLUX_INLINE result<object_metadata> stored_object(const reply_facts& facts,
                                                       std::string_view bucket,
                                                       std::string_view object, std::uint64_t size,
                                                       std::uint32_t crc32c) {
-  if (facts.generation == 0) {
-    return error{errc::internal,
-                 "the reply to a write has no ETag, so that nobody can tell what "
-                 "was stored"};
-  }
+  if (facts.generation == 0) return untold_write();
   if (!facts.crc32c) {
     return std::move(error{facts.crc32c.error()}.with_generation(facts.generation));
   }
