@@ -106,6 +106,26 @@ TEST_CASE("s3 conditions: removals and copies that ignore them are made in anoth
   CHECK(f.client->list_page({.bucket = "bucket"})->objects.empty());
 }
 
+TEST_CASE("s3 conditions: a save over a set asks in the set's folder, where leftovers are found",
+          "[s3]") {
+  for (const auto& [object, folder] : {
+           std::pair{"run/.dataflux-save-0123456789abcdef/rank-0", "run/"},
+           std::pair{"run/.dataflux-save-0123456789abcdef/a/b", "run/"},
+           std::pair{".dataflux-save-0123456789abcdef/rank-0", ""},
+           std::pair{"run/x.dataflux-save-0123456789abcdef/rank-0",
+                     "run/x.dataflux-save-0123456789abcdef/"},
+           std::pair{"run/.dataflux-save-0123456789abcdef", "run/"},
+       }) {
+    fixture f;
+    f.script(R"({"action": "refuse", "verb": "objects.insert", "status": 403, "count": 1})");
+    const auto refused = f.put(object, {}, {.if_generation_match = 0});
+    REQUIRE_FALSE(refused);
+    INFO(refused.error().to_string());
+    CHECK(refused.error().message().find("a scratch object, " + std::string(folder) +
+                                         ".dataflux-conditions-") != std::string::npos);
+  }
+}
+
 TEST_CASE("s3 conditions: a question that fails is asked again", "[s3]") {
   fixture f;
   f.be_patient();

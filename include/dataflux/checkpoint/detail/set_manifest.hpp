@@ -3,6 +3,7 @@
 #include <dataflux/checkpoint/checkpoint_set.hpp>
 #include <dataflux/checkpoint/member_record.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/store/detail/reserved_prefixes.hpp>
 #include <dataflux/store/object_columns.hpp>
 
 #include <cstdint>
@@ -32,7 +33,6 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr std::size_t longest_set_manifest = std::size_t{1} << 30U;
 
 inline constexpr std::string_view manifest_name_prefix = ".dataflux-set-";
-inline constexpr std::string_view save_folder_prefix = ".dataflux-save-";
 
 struct set_manifest {
   /// Of the last object.

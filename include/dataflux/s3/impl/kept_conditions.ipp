@@ -291,10 +291,14 @@ DATAFLUX_INLINE std::optional<kept_conditions> condition_book::find(std::string_
   return known ? std::optional{at->second} : std::nullopt;
 }
 
-/// In the folder of the object, since rights may be given for folders.
+/// In the folder of the object, since rights may be given for folders; but where what a killed
+/// process leaves is looked for.
 inline std::string scratch_name(std::string_view object) {
-  const std::size_t slash = object.rfind('/');
-  const std::string folder{slash == std::string_view::npos ? "" : object.substr(0, slash + 1)};
+  std::size_t end = object.rfind('/') + 1;  // 0 where there is none
+  if (object.starts_with(save_folder_prefix)) end = 0;
+  const std::size_t save = object.find(std::string{"/"}.append(save_folder_prefix));
+  if (save < end) end = save + 1;
+  const std::string folder{object.substr(0, end)};
   std::string name = folder.size() > 900 ? std::string{} : folder;
   name.append(condition_scratch_name);
   for (const std::uint64_t half : service::client_core::random_id()) {
