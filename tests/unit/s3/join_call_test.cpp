@@ -1,7 +1,9 @@
 #include <dataflux/s3/detail/join_call.hpp>
 
 #include <support/catch.hpp>
+#include <unit/s3/client_fixture.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -65,6 +67,25 @@ TEST_CASE("s3 join: whatever the sizes are, every byte comes once and in order",
   // A huge source has no more parts than an upload may have.
   CHECK(plan_join(std::vector<std::uint64_t>{std::uint64_t{1} << 45U}, 5 << 20, 10 << 20).size() <=
         10'000);
+}
+
+TEST_CASE("s3 join: sources that are together more than an object can have are refused", "[s3]") {
+  using dataflux::detail::http::method;
+  for (const char* size : {"53687091200000", "9223372036854775807", "18446744073709551615"}) {
+    s3_client_test::fixture f{s3_client_test::aws_options()};
+    f.answer = [size](const s3_client_test::memory_request&) {
+      return s3_client_test::memory_reply{
+          .headers = {{"ETag", "\"abc\""}, {"Content-Length", size}}};
+    };
+    const auto made = f.run(dataflux::compose_request{
+        .bucket = "bkt", .object = "o", .sources = {{.name = "a"}, {.name = "b"}, {.name = "c"}}});
+    REQUIRE_FALSE(made);
+    INFO(made.error().to_string());
+    CHECK((made.error().code() == dataflux::errc::out_of_range ||
+           made.error().code() == dataflux::errc::internal));
+    CHECK(std::all_of(f.net->log().begin(), f.net->log().end(),
+                      [](const auto& sent) { return sent.method == method::head; }));
+  }
 }
 
 }  // namespace

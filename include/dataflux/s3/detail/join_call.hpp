@@ -62,7 +62,7 @@ struct join_piece {
 /// Cuts the sources, one behind the other, into parts: each but the last is at least `least` bytes
 /// long, none longer than `most` (at least twice `least`), and there are at most 10,000. What is
 /// too small to be a part is sent, together with what follows, and never more than `least` bytes
-/// together. Pure.
+/// together. Pure. The sizes are together at most greatest_object.
 std::vector<join_piece> plan_join(std::span<const std::uint64_t> sizes, std::uint64_t least,
                                   std::uint64_t most);
 
@@ -72,7 +72,8 @@ std::vector<join_piece> plan_join(std::span<const std::uint64_t> sizes, std::uin
 ///
 /// stat of each source, begin, parts (8 at a time), complete under the conditions. Sources are read
 /// in the state that the stat has found. Where all have a CRC32C, that of the parts has to be
-/// theirs. After a failure the upload is aborted. All completions come on one executor.
+/// theirs. More than an object can have is out_of_range before the upload begins. After a failure
+/// the upload is aborted. All completions come on one executor.
 class join_call final : public std::enable_shared_from_this<join_call> {
  public:
   using completion = object_store::completion<object_metadata>;
@@ -105,6 +106,7 @@ class join_call final : public std::enable_shared_from_this<join_call> {
   const call_clock clock_;
   completion done_;
   std::vector<object_metadata> found_{};
+  std::uint64_t total_{0};  ///< of their sizes
   std::vector<join_piece> pieces_{};
   multipart_upload upload_{};
   std::vector<uploaded_part> parts_{};

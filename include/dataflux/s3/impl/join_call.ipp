@@ -100,6 +100,11 @@ DATAFLUX_INLINE result<void> join_call::take_source(object_metadata found) {
                          .with_bucket(source.bucket)
                          .with_object(source.object));
   }
+  total_ += found.size;  // cannot overflow: read_object_head() bounds each
+  if (total_ > greatest_object) {
+    return error{errc::out_of_range, "the sources together have " + std::to_string(total_) +
+                                         " bytes: at most " + std::to_string(greatest_object)};
+  }
   found_.push_back(std::move(found));
   return {};
 }
