@@ -138,6 +138,8 @@ TEST_CASE("list_uploads_verb: the request and a page", "[gcs]") {
   r.object_marker = "p/b";
   r.upload_marker = "U2";
   CHECK_FALSE(parse<list_uploads_verb>(r, {}, {200, uploads_page}));  // it names itself as the next
+  r.object_marker = "p/c";
+  CHECK_FALSE(parse<list_uploads_verb>(r, {}, {200, uploads_page}));  // one that was before
   r.prefix = "q/";
   r.object_marker = r.upload_marker = {};
   CHECK_FALSE(parse<list_uploads_verb>(r, {}, {200, uploads_page}));

@@ -217,6 +217,9 @@ TEST_CASE("s3 multipart: abort and the two lists", "[s3]") {
   REQUIRE(listed);
   CHECK(listed->uploads.at(0).object == "p x");
   CHECK(listed->next_object_marker == "p x");
+  auto later = uploads;
+  later.object_marker = "p y";
+  CHECK(s3::list_uploads_verb::parse(later, {}, open.whole()).error().code() == errc::internal);
 }
 
 TEST_CASE("s3 delete: names in one document, and those that stay", "[s3]") {

@@ -93,6 +93,8 @@ TEST_CASE("upload_walk: goes on while there is another marker", "[transfer]") {
   SECTION("an upload that was there") {
     const auto taken = walk.take(uploads({"pb"}, "pc", 2));
     REQUIRE_FALSE(taken);
+    CHECK(taken.error().bucket() == "b");
+    CHECK(taken.error().object() == "pb");
     CHECK(taken.error().message().find("does not go forward") != std::string::npos);
   }
   SECTION("the same page again") {
@@ -108,6 +110,24 @@ TEST_CASE("upload_walk: goes on while there is another marker", "[transfer]") {
   }
 }
 
+TEST_CASE("upload_walk: pages that go round, or stay at one object, have an end", "[transfer]") {
+  upload_walk round({.bucket = "b"});
+  CHECK(end_of([&](int i) {
+          const std::string name = i % 2 == 0 ? "a" : "b";
+          return round.take(uploads({name}, name, i));
+        }).find("does not go forward") != std::string::npos);
+  upload_walk one({.bucket = "b"});
+  int pages = 0;
+  const std::string end = end_of([&](int i) {
+    upload_page page = uploads({"a"}, "a", i);
+    page.next_upload_marker = std::to_string(i);
+    pages = i;
+    return one.take(page);
+  });
+  CHECK(end.find("has no end") != std::string::npos);
+  CHECK(pages < 1100);
+}
+
 TEST_CASE("page_walk: a server whose empty pages have no end is told of", "[transfer]") {
   // Tokens that come again by turns are other ones each time.
   const std::string without_end = "has no end: 10001 empty pages in a row";
@@ -117,7 +137,7 @@ TEST_CASE("page_walk: a server whose empty pages have no end is told of", "[tran
         }).find(without_end) != std::string::npos);
   upload_walk open({.bucket = "b"});
   CHECK(end_of([&](int i) {
-          return open.take(uploads({}, i % 2 == 0 ? "a" : "b"));
+          return open.take(uploads({}, std::to_string(i + 100'000)));
         }).find(without_end) != std::string::npos);
   // What brings something now and then goes on.
   page_walk long_one({.bucket = "b"});

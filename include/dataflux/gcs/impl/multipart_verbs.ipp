@@ -232,7 +232,7 @@ DATAFLUX_INLINE result<upload_page> list_uploads_verb::parse(const request& r, c
   if (!listed->truncated) return page;
   page.next_object_marker = std::move(listed->next_key_marker);
   page.next_upload_marker = std::move(listed->next_upload_id_marker);
-  if (page.next_object_marker.empty() ||
+  if (page.next_object_marker.empty() || page.next_object_marker < r.object_marker ||
       (page.next_object_marker == r.object_marker && page.next_upload_marker == r.upload_marker)) {
     return broken_listing("the page does not advance");
   }

@@ -19,7 +19,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 ///
 /// Errors of take(): internal for a page with other names than were asked for, or one that does not
 /// go on behind the page before it. A walk that were to believe such pages might never end, or
-/// miss objects in silence.
+/// miss objects in silence. They name the bucket, and the object at which it happened.
 class page_walk {
  public:
   explicit page_walk(list_page_request what) : request_(std::move(what)) {}
@@ -52,8 +52,8 @@ class upload_walk {
     request_.limits = std::move(limits);
     return request_;
   }
-  /// Names begin with the prefix, no upload comes twice, and the page names another one than itself
-  /// as the next.
+  /// Names begin with the prefix, no upload comes twice, and the page names one behind itself as
+  /// the next. At most 1,000 pages are of one object.
   result<void> take(const upload_page& page);
   bool ended() const noexcept { return ended_; }
 
@@ -61,6 +61,7 @@ class upload_walk {
   list_uploads_request request_;
   std::unordered_set<std::string> known_{};  ///< "object\0upload id"
   page_bound bound_{};
+  std::uint32_t of_one_object_{0};  ///< pages in a row
   bool ended_{false};
 };
 

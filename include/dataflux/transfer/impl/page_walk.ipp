@@ -6,10 +6,17 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-inline error page_outside_prefix() {
-  return error{errc::internal, "the listing tells of objects outside of its prefix"};
+/// Pages of uploads that are all of one object: with full ones that is a million of them.
+inline constexpr std::uint32_t most_pages_of_one_object = 1000;
+
+/// What the listing of `request` has done, at the object of that name.
+template <class Request>
+error listing_fault(const Request& request, std::string_view what, std::string_view object = {}) {
+  error why{errc::internal, std::string{what}};
+  return std::move(why.with_bucket(request.bucket).with_object(object));
 }
-inline error page_backwards() { return error{errc::internal, "the listing does not go forward"}; }
+inline constexpr std::string_view outside_prefix{
+    "the listing tells of objects outside of its prefix"};
 
 DATAFLUX_INLINE result<void> page_walk::take(const list_page& page) {
   const bool brought = !page.objects.empty() || !page.prefixes.empty();
@@ -17,9 +24,11 @@ DATAFLUX_INLINE result<void> page_walk::take(const list_page& page) {
   if (!bounded) return bounded;
   std::string_view last = last_;  // no name is empty, so that the first one is behind none
   for (const object_row& row : page.objects) {
-    if (!row.name.starts_with(request_.prefix)) return page_outside_prefix();
+    if (!row.name.starts_with(request_.prefix)) return listing_fault(request_, outside_prefix, row.name);
     const bool newer = request_.versions && row.generation > last_generation_;
-    if (row.name < last || (row.name == last && !newer)) return page_backwards();
+    if (row.name < last || (row.name == last && !newer)) {
+      return listing_fault(request_, "the listing does not go forward", row.name);
+    }
     last = row.name;
     last_generation_ = row.generation;
   }
@@ -31,6 +40,17 @@ DATAFLUX_INLINE result<void> page_walk::take(const list_page& page) {
 
 DATAFLUX_INLINE result<void> upload_walk::take(const upload_page& page) {
   ended_ = page.next_object_marker.empty() && page.next_upload_marker.empty();
+  const bool goes_back = page.next_object_marker < request_.object_marker;
+  const bool same_object = page.next_object_marker == request_.object_marker;
+  of_one_object_ = same_object ? of_one_object_ + 1 : 0;
+  if (!ended_ && (goes_back || of_one_object_ > most_pages_of_one_object)) {
+    return listing_fault(request_,
+                         goes_back ? "the listing of open uploads does not go forward: a page is "
+                                     "before the one that names it as the next"
+                                   : "the listing of open uploads has no end: more than 1,000 "
+                                     "pages of one object",
+                         request_.object_marker);
+  }
   const auto marker = [](const std::string& object, const std::string& upload) {
     return object.empty() && upload.empty() ? std::string{} : object + '\0' + upload;
   };
@@ -39,8 +59,14 @@ DATAFLUX_INLINE result<void> upload_walk::take(const upload_page& page) {
                   marker(page.next_object_marker, page.next_upload_marker));
   if (!bounded) return bounded;
   for (const listed_upload& upload : page.uploads) {
-    if (!upload.object.starts_with(request_.prefix)) return page_outside_prefix();
-    if (!known_.insert(upload.object + '\0' + upload.upload_id).second) return page_backwards();
+    if (!upload.object.starts_with(request_.prefix)) {
+      return listing_fault(request_, outside_prefix, upload.object);
+    }
+    if (!known_.insert(upload.object + '\0' + upload.upload_id).second) {
+      return listing_fault(request_,
+                           "the listing of open uploads does not go forward: it tells one twice",
+                           upload.object);
+    }
   }
   request_.object_marker = page.next_object_marker;
   request_.upload_marker = page.next_upload_marker;
