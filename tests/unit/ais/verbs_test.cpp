@@ -161,6 +161,13 @@ TEST_CASE("ais stat: what the head tells, held against what was asked", "[ais]")
     ais::stat_verb::read_head({}, head_of(200, std::move(head)), other);
     return ais::stat_verb::parse(asked, other, reply.whole());
   };
+  const auto latin = found_in({{"Content-Length", "1"},
+                               {"Ais-Version", "\xFF"},
+                               {"Ais-Checksum-Value", "\xFE"},
+                               {"Content-Type", "text/\xFF"}});
+  CHECK(latin->content_type == "text/\xC3\xBF");
+  CHECK(latin->etag.empty());
+  CHECK(latin->generation == 0);
   // Of an object behind the cluster the one comes before the other.
   CHECK(found_in({{"Content-Length", "11"}, {"Ais-Version", "3"}})->generation == 0);
   CHECK(found_in({{"Content-Length", "0"}, {"ais-atime", "5"}})->size == 0);

@@ -225,5 +225,14 @@ TEST_CASE("s3_verb_reply_fuzz: seeds and mutations keep the invariants", "[s3]")
       300, fuzz_s3_verb_reply);
 }
 
+TEST_CASE("s3 list: a name that is no UTF-8 is refused by what the page says", "[s3]") {
+  for (const char* key : {"a%FFb", "%C3", "%ED%A0%80"}) {
+    const auto page = parse({.bucket = "bkt"}, page_of(entry(key)));
+    REQUIRE_FALSE(page);
+    CHECK(page.error().code() == errc::internal);
+    CHECK(page.error().message().find(key) != std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace s3_list_verb_test

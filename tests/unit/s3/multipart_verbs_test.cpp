@@ -217,6 +217,12 @@ TEST_CASE("s3 multipart: abort and the two lists", "[s3]") {
   REQUIRE(listed);
   CHECK(listed->uploads.at(0).object == "p x");
   CHECK(listed->next_object_marker == "p x");
+  const scripted_reply broken{
+      200,
+      "<ListMultipartUploadsResult><EncodingType>url</EncodingType><IsTruncated>false</IsTruncated>"
+      "<Upload><Key>p+%FF</Key><UploadId>U</UploadId></Upload></ListMultipartUploadsResult>"};
+  const auto no_text = s3::list_uploads_verb::parse(uploads, {}, broken.whole());
+  CHECK(no_text.error().message().find("p+%FF") != std::string::npos);
   auto later = uploads;
   later.object_marker = "p y";
   CHECK(s3::list_uploads_verb::parse(later, {}, open.whole()).error().code() == errc::internal);

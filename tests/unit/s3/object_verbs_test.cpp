@@ -98,6 +98,33 @@ TEST_CASE("s3 stat: the request, and what the head tells", "[s3]") {
   CHECK(s3::stat_verb::parse(pinned, read, reply.whole()).error().code() == errc::internal);
 }
 
+TEST_CASE("s3 stat: what is no UTF-8 is read as ISO 8859-1; an ETag that is none counts as none",
+          "[s3]") {
+  const dataflux::stat_request asked{.bucket = "bkt", .object = "o"};
+  s3::stat_state read;
+  const auto head = head_of(200, {{"ETag", "\"\xFF\xFE\""},
+                                  {"Content-Length", "9"},
+                                  {"Last-Modified", "Fri, 24 May 2013 00:00:00 GMT"},
+                                  {"Content-Type", "text/\xFF"},
+                                  {"Content-Disposition", "caf\xE9"},
+                                  {"Cache-Control", "caf\xC3\xA9"},
+                                  {"x-amz-meta-K\xE9", "\x80 \xBF"}});
+  s3::stat_verb::read_head({}, head, read);
+  const scripted_reply reply{200, "", {{"ETag", "\"\xFF\xFE\""}, {"Content-Type", "text/\xFF"}}};
+  CHECK(reply.facts.etag.empty());
+  CHECK(reply.facts.generation == 0);
+  CHECK(reply.facts.content_type == "text/\xC3\xBF");
+  const auto found = s3::stat_verb::parse(asked, read, reply.whole());
+  REQUIRE(found);
+  CHECK(found->etag.empty());
+  CHECK(found->generation == 0);
+  CHECK(found->content_type == "text/\xC3\xBF");
+  CHECK(found->content_disposition == "caf\xC3\xA9");
+  CHECK(found->cache_control == "caf\xC3\xA9");
+  REQUIRE(found->metadata.size() == 1);
+  CHECK(found->metadata[0] == std::pair<std::string, std::string>{"k\xC3\xA9", "\xC2\x80 \xC2\xBF"});
+}
+
 TEST_CASE("s3 stat: without a size that can be it fails, and is never one of 0", "[s3]") {
   using field = http::reply_head::field;
   const dataflux::stat_request asked{.bucket = "bkt", .object = "o"};

@@ -18,7 +18,9 @@ inline constexpr std::string_view wrong_checksum{"ErrBadCksum"};
 /// One field of a head; of those that are repeated the first counts.
 inline void take_fact(std::string_view name, std::string_view value, reply_facts& out) {
   const auto first = [&](std::string_view known, std::string& text) {
-    if (text.empty() && http::equals_ignoring_case(name, known)) text = value;
+    if (text.empty() && http::equals_ignoring_case(name, known)) {
+      service::set_header_text(text, value);
+    }
   };
   first("date", out.date);
   first("content-type", out.content_type);

@@ -3,6 +3,7 @@
 #include <dataflux/ais/detail/object_state.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/service/detail/state_number.hpp>
+#include <dataflux/service/detail/text.hpp>
 
 #include <charconv>
 
@@ -10,7 +11,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail::ais {
 
 DATAFLUX_INLINE object_state object_state::of(const http::reply_head& head) noexcept {
   const auto field = [&head](std::string_view name) {
-    return head.find(name).value_or(std::string_view{});
+    return service::tag_in(head.find(name).value_or(std::string_view{}));
   };
   return {field("ais-version"), field("ais-checksum-type"), field("ais-checksum-value")};
 }

@@ -88,7 +88,7 @@ DATAFLUX_INLINE void stat_verb::read_head(const http::request&, const http::repl
   out.generation = told.lasting_generation();
   out.etag = told.text();
   out.crc32c = sum->crc32c;
-  out.content_type = head.find("content-type").value_or(std::string_view{});
+  service::set_header_text(out.content_type, head.find("content-type").value_or(""));
   if (const auto modified = head.find("last-modified")) {
     out.updated = http::parse_http_date(*modified);
     out.created = out.updated;

@@ -14,7 +14,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 inline void take_fact(std::string_view name, std::string_view value, service::reply_facts& out) {
   const auto is = [name](std::string_view known) { return http::same_letters(name, known); };
   const auto first = [value](std::string& text) {
-    if (text.empty()) text = value;
+    if (text.empty()) service::set_header_text(text, value);
   };
   const auto number = [value](std::int64_t& known) {
     if (known == 0) known = http::parse_decimal<std::int64_t>(value).value_or(0);

@@ -14,9 +14,11 @@ namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 /// One field of a head; of those that are repeated the first counts.
 inline void take_fact(std::string_view name, std::string_view value, service::reply_facts& out) {
   const auto first = [&](std::string_view known, std::string& text) {
-    if (text.empty() && http::equals_ignoring_case(name, known)) text = value;
+    if (text.empty() && http::equals_ignoring_case(name, known)) {
+      service::set_header_text(text, value);
+    }
   };
-  first("etag", out.etag);
+  if (out.etag.empty() && http::equals_ignoring_case(name, "etag")) out.etag = service::tag_in(value);
   first("date", out.date);
   first("content-type", out.content_type);
   first("content-encoding", out.content_encoding);

@@ -2,6 +2,7 @@
 
 #include <dataflux/codec/detail/glob.hpp>
 #include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/codec/timestamp.hpp>
 #include <dataflux/http/detail/characters.hpp>
 #include <dataflux/s3/detail/entity_tag.hpp>
@@ -69,7 +70,7 @@ class page_reader {
   std::string name_in(const codec::xml_element& entry, std::string_view child) {
     const auto text = entry.child_text(child);
     auto name = text && coded_ ? codec::decode_form(*text) : text;
-    check(name && !name->empty(), "entry", text.value_or(""), "has no name that can be read");
+    check(name && !name->empty() && codec::is_valid_utf8(*name), "entry", text.value_or(""), "has no name that can be read");
     return name ? *std::move(name) : std::string{};
   }
 

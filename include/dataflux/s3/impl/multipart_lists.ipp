@@ -2,10 +2,12 @@
 
 #include <dataflux/codec/detail/part_number.hpp>
 #include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/codec/detail/xml.hpp>
 #include <dataflux/s3/detail/error_reply.hpp>
 #include <dataflux/s3/detail/multipart_verbs.hpp>
 #include <dataflux/s3/detail/target.hpp>
+#include <dataflux/service/detail/printable_text.hpp>
 
 #include <utility>
 
@@ -74,14 +76,16 @@ DATAFLUX_INLINE result<upload_page> list_uploads_verb::parse(const request& r, c
                                                              const whole_reply& reply) {
   auto listed = codec::parse_list_uploads_result(as_bytes(trim(as_text(reply.body))));
   if (!listed) return wrong_document(identity(r), reply, std::move(listed).error());
-  const auto name_of = [coded = listed->encoding == "url"](std::string& text) {
-    return coded ? codec::decode_form(text) : std::optional{std::move(text)};
+  const auto name_of = [coded = listed->encoding == "url"](const std::string& text) {
+    auto name = coded ? codec::decode_form(text) : std::optional{text};
+    return name && codec::is_valid_utf8(*name) ? name : std::nullopt;
   };
   upload_page page;
   for (codec::listed_upload& upload : listed->uploads) {
     auto name = name_of(upload.key);
     if (!name || !name->starts_with(r.prefix)) {
-      return broken_listing("an upload lacks the prefix asked for, or a name that can be read");
+      return broken_listing("the upload '" + service::printable_text(upload.key, 200) +
+                            "' lacks the prefix asked for, or a name that can be read");
     }
     page.uploads.push_back({*std::move(name), std::move(upload.upload_id),
                             std::move(upload.storage_class), upload.initiated});

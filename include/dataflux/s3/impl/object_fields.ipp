@@ -6,6 +6,7 @@
 #include <dataflux/s3/detail/checksum_fields.hpp>
 #include <dataflux/s3/detail/entity_tag.hpp>
 #include <dataflux/s3/detail/object_fields.hpp>
+#include <dataflux/service/detail/text.hpp>
 #include <dataflux/service/detail/upload_mark.hpp>
 #include <dataflux/store/detail/attributes.hpp>
 #include <dataflux/store/detail/validate.hpp>
@@ -58,7 +59,6 @@ inline void take_object_field(const http::reply_head::field& field, object_metad
     std::string object_metadata::*slot;
   };
   static constexpr known table[] = {
-      {"etag", &object_metadata::etag},
       {"content-type", &object_metadata::content_type},
       {"content-encoding", &object_metadata::content_encoding},
       {"content-disposition", &object_metadata::content_disposition},
@@ -69,18 +69,23 @@ inline void take_object_field(const http::reply_head::field& field, object_metad
   };
   for (const known& k : table) {
     if (!http::equals_ignoring_case(field.name, k.name)) continue;
-    out.*k.slot = field.value;
+    service::set_header_text(out.*k.slot, field.value);
     return;
   }
-  if (http::equals_ignoring_case(field.name, "last-modified")) {
+  if (http::equals_ignoring_case(field.name, "etag")) {
+    out.etag = service::tag_in(field.value);
+  } else if (http::equals_ignoring_case(field.name, "last-modified")) {
     out.updated = http::parse_http_date(field.value);
   } else if (service::starts_with_ignoring_case(field.name, metadata_start)) {
-    std::string key{field.name.substr(metadata_start.size())};
+    std::string key;
+    std::string value;
+    service::set_header_text(key, field.name.substr(metadata_start.size()));
+    service::set_header_text(value, field.value);
     for (char& c : key) c = http::to_lower(c);
     if (key == upload_mark_key) {
-      out.upload_mark = field.value;
+      out.upload_mark = std::move(value);
     } else {
-      out.metadata.emplace_back(std::move(key), field.value);
+      out.metadata.emplace_back(std::move(key), std::move(value));
     }
   }
 }

@@ -36,7 +36,7 @@ DATAFLUX_INLINE result<service::read_head> read_verb::parse_head(const request& 
     const auto is = [&](std::string_view name) {
       return http::equals_ignoring_case(field.name, name);
     };
-    if (is("etag")) out.etag = field.value;
+    if (is("etag")) out.etag = service::tag_in(field.value);
     if (is("content-range")) span.content_range = field.value;
     if (is("content-type")) out.content_type = field.value;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/http/detail/message.hpp>
 
 #include <algorithm>
@@ -27,6 +28,26 @@ inline std::size_t find_ignoring_case(std::string_view text, std::string_view wa
     if (starts_with_ignoring_case(text.substr(i), wanted)) return i;
   }
   return std::string_view::npos;
+}
+
+/// A header field's value as UTF-8. What is none is read as ISO 8859-1, as HTTP once had it, so that
+/// no byte is lost. Uses the memory of `out` again.
+inline void set_header_text(std::string& out, std::string_view value) {
+  if (codec::is_valid_utf8(value)) {
+    out = value;
+    return;
+  }
+  out.clear();
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) out.push_back(static_cast<char>(0xC0U | byte >> 6U));
+    out.push_back(static_cast<char>(byte < 0x80 ? byte : 0x80U | (byte & 0x3FU)));
+  }
+}
+
+/// An ETag that is no UTF-8 counts as none: it could not be said again.
+inline std::string_view tag_in(std::string_view value) noexcept {
+  return codec::is_valid_utf8(value) ? value : std::string_view{};
 }
 
 /// "https://host" of "https://user:password@host/path?secret".
