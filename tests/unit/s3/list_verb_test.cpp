@@ -234,5 +234,31 @@ TEST_CASE("s3 list: a name that is no UTF-8 is refused by what the page says", "
   }
 }
 
+TEST_CASE("s3 list: a server that ignores start-after is told of", "[s3]") {
+  const auto message = [](const dataflux::list_page_request& r, const std::string& body) {
+    return std::string{parse(r, body).error().message()};
+  };
+  const std::string told =
+      message({.bucket = "bkt", .page_token = "nb"}, page_of(entry("a") + entry("b"), more));
+  CHECK(told.find("'b'") != std::string::npos);
+  CHECK(told.find("start-after") != std::string::npos);
+  const std::string self = message({.bucket = "bkt", .page_token = "tT/1="}, page_of("", more));
+  CHECK(self.find("T/1=") != std::string::npos);
+  CHECK(self.find("start-after") == std::string::npos);
+  const std::string none =
+      message({.bucket = "bkt"}, page_of("", "<IsTruncated>true</IsTruncated>"));
+  CHECK(none.find("''") == std::string::npos);
+}
+
+TEST_CASE("s3 list: a time that no timestamp reaches to is none", "[s3]") {
+  for (const char* time : {"9999-12-31T23:59:59.999Z", "0001-01-01T00:00:00Z", "garbage"}) {
+    const auto page = parse({.bucket = "bkt", .extra = dataflux::extra_columns::updated},
+                            page_of("<Contents><Key>a</Key><Size>1</Size><LastModified>" +
+                                    std::string(time) + "</LastModified></Contents>"));
+    REQUIRE(page);
+    CHECK_FALSE(page->objects.begin().extras().updated);
+  }
+}
+
 }  // namespace
 }  // namespace s3_list_verb_test

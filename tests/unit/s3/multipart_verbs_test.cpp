@@ -56,6 +56,25 @@ TEST_CASE("s3 multipart: create says which checksum the object shall have", "[s3
   static_assert(s3::multipart_initiate_verb::repeat.safe == s3::repeat_condition::never);
 }
 
+TEST_CASE("s3 multipart: an id that no request could name is refused, and shown in part", "[s3]") {
+  const dataflux::multipart_initiate_request r{.bucket = "bkt", .object = "o"};
+  const auto begun = [&](const std::string& id) {
+    const std::string body = "<InitiateMultipartUploadResult><UploadId>" + id +
+                             "</UploadId></InitiateMultipartUploadResult>";
+    const scripted_reply reply{200, body};
+    return s3::multipart_initiate_verb::parse(r, "m", reply.whole());
+  };
+  CHECK(begun("a b/..+%").value().upload_id == "a b/..+%");
+  CHECK(begun(std::string(2048, 'x')));
+  for (const std::string& bad : {std::string(2049, 'x'), std::string(100'000, 'x'),
+                                 std::string("a&#10;b"), std::string("\xC3\xA9")}) {
+    const auto refused = begun(bad);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == errc::internal);
+    CHECK(refused.error().message().size() < 500);
+  }
+}
+
 TEST_CASE("s3 multipart: a part and its checksum", "[s3]") {
   const dataflux::upload_part_request r{.bucket = "bkt",
                                         .object = "o",

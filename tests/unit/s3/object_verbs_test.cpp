@@ -122,7 +122,8 @@ TEST_CASE("s3 stat: what is no UTF-8 is read as ISO 8859-1; an ETag that is none
   CHECK(found->content_disposition == "caf\xC3\xA9");
   CHECK(found->cache_control == "caf\xC3\xA9");
   REQUIRE(found->metadata.size() == 1);
-  CHECK(found->metadata[0] == std::pair<std::string, std::string>{"k\xC3\xA9", "\xC2\x80 \xC2\xBF"});
+  CHECK(found->metadata[0] ==
+        std::pair<std::string, std::string>{"k\xC3\xA9", "\xC2\x80 \xC2\xBF"});
 }
 
 TEST_CASE("s3 stat: without a size that can be it fails, and is never one of 0", "[s3]") {
@@ -341,8 +342,8 @@ TEST_CASE("s3 copy: the copy is told as it was made, with the checksum that was 
                                            .metadata = {{"k", "v"}},
                                            .upload_mark = "m"};
   const auto parse = [&](const dataflux::rewrite_request& r, std::string_view said) {
-    const scripted_reply reply{
-        200, "<CopyObjectResult>" + std::string{said} + "</CopyObjectResult>"};
+    const scripted_reply reply{200,
+                               "<CopyObjectResult>" + std::string{said} + "</CopyObjectResult>"};
     return s3::copy_verb::parse(r, state, reply.whole());
   };
   const std::string tag = "<ETag>\"def\"</ETag>";

@@ -117,8 +117,9 @@ class page_reader {
   void check(bool holds, std::string_view what, std::string_view name, std::string_view rule) {
     if (holds || fault_) return;
     std::string message{"a page of the listing broke its contract: "};
-    message.append(what).append(" '").append(service::printable_text(name, 200)).append("' ");
-    fault_ = error{errc::internal, message.append(rule)};
+    message.append(what);
+    if (!name.empty()) message.append(" '").append(service::printable_text(name, 200)).append("'");
+    fault_ = error{errc::internal, message.append(" ").append(rule)};
   }
 
   void take(const codec::json_value& entry) {

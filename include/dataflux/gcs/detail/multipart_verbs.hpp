@@ -34,6 +34,7 @@ struct multipart_initiate_verb {
                     http::request& out);
   /// Errors: internal for a body that is no InitiateMultipartUploadResult with an UploadId; an
   /// `<Error>` in it as parse_error() reads it.
+  /// Errors: internal for an id that no request could name.
   static result<value> parse(const request& r, const state& mark,
                              const service::whole_reply& reply);
 };

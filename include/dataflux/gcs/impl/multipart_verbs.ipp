@@ -8,6 +8,7 @@
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/store/detail/attributes.hpp>
+#include <dataflux/store/detail/validate.hpp>
 
 #include <vector>
 
@@ -69,6 +70,10 @@ DATAFLUX_INLINE result<multipart_upload> multipart_initiate_verb::parse(
     const request& r, const state& mark, const service::whole_reply& reply) {
   auto id = codec::parse_initiate_result(reply.body);
   if (!id) return wrong_document(identity(r), reply, std::move(id.error()));
+  if (auto good = validate_upload_id(*id); !good) {
+    return error{errc::internal,
+                 "InitiateMultipartUploadResult: " + std::string{good.error().message()}};
+  }
   return multipart_upload{*std::move(id), mark};
 }
 

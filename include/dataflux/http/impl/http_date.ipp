@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/codec/timestamp.hpp>
+#include <dataflux/codec/detail/time_within.hpp>
 #include <dataflux/http/detail/http_date.hpp>
 
 #include <cstddef>
@@ -22,7 +22,7 @@ DATAFLUX_INLINE std::optional<timestamp> parse_http_date(std::string_view text) 
   same[6] = static_cast<char>('0' + (month / 3 + 1) % 10);
   text.copy(same + 8, 2, 5);
   text.copy(same + 11, 8, 17);
-  return parse_timestamp(same);
+  return codec::parse_time_within(same);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::http

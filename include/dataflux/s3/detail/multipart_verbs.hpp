@@ -34,6 +34,7 @@ struct multipart_initiate_verb {
   static result<state> prepare(const request& r, const call_id& id);
   static void build(const call_context& context, const request& r, const state& mark,
                     http::request& out);
+  /// Errors: internal for an id that no request could name.
   static result<value> parse(const request& r, const state& mark, const whole_reply& reply);
 };
 

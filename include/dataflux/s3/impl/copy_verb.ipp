@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/codec/detail/time_within.hpp>
 #include <dataflux/s3/detail/checksum_fields.hpp>
 #include <dataflux/s3/detail/copy_verb.hpp>
 #include <dataflux/s3/detail/entity_tag.hpp>
@@ -113,7 +114,7 @@ DATAFLUX_INLINE result<std::optional<object_metadata>> copy_verb::parse(const re
   const auto sum = checksum_of_copy(document->root(), *s.source, made.generation);
   if (!sum) return sum.error();
   made.crc32c = *sum;
-  made.updated = parse_timestamp(document->root().child_text("LastModified").value_or(""));
+  made.updated = codec::parse_time_within(document->root().child_text("LastModified").value_or(""));
   made.created = made.updated;
   return std::optional{std::move(made)};
 }

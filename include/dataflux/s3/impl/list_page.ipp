@@ -2,8 +2,8 @@
 
 #include <dataflux/codec/detail/glob.hpp>
 #include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/codec/detail/time_within.hpp>
 #include <dataflux/codec/detail/utf8.hpp>
-#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/http/detail/characters.hpp>
 #include <dataflux/s3/detail/entity_tag.hpp>
 #include <dataflux/s3/detail/error_reply.hpp>
@@ -63,14 +63,16 @@ class page_reader {
   void check(bool holds, std::string_view what, std::string_view name, std::string_view rule) {
     if (holds || fault_) return;
     std::string message{"a page of the listing broke its contract: "};
-    message.append(what).append(" '").append(service::printable_text(name, 200)).append("' ");
-    fault_ = error{errc::internal, message.append(rule)};
+    message.append(what);
+    if (!name.empty()) message.append(" '").append(service::printable_text(name, 200)).append("'");
+    fault_ = error{errc::internal, message.append(" ").append(rule)};
   }
 
   std::string name_in(const codec::xml_element& entry, std::string_view child) {
     const auto text = entry.child_text(child);
     auto name = text && coded_ ? codec::decode_form(*text) : text;
-    check(name && !name->empty() && codec::is_valid_utf8(*name), "entry", text.value_or(""), "has no name that can be read");
+    check(name && !name->empty() && codec::is_valid_utf8(*name), "entry", text.value_or(""),
+          "has no name that can be read");
     return name ? *std::move(name) : std::string{};
   }
 
@@ -96,7 +98,7 @@ class page_reader {
     const std::string etag = entry.child_text("ETag").value_or("");
     const std::string storage_class = entry.child_text("StorageClass").value_or("");
     object_extras extras{.storage_class = storage_class};
-    extras.updated = parse_timestamp(entry.child_text("LastModified").value_or(""));
+    extras.updated = codec::parse_time_within(entry.child_text("LastModified").value_or(""));
     extras.created = extras.updated;
     page_.objects.append({name, *size, generation_of(etag), std::nullopt}, extras);
     if (asked_.etags) page_.etags.push_back(etag);
@@ -121,7 +123,10 @@ class page_reader {
       page_.next_page_token = by_token + token;
     }
     check(!page_.next_page_token.empty(), "the page", {}, "is not the last, but names no next one");
-    check(page_.next_page_token != asked_.page_token, "the page", {}, "names itself as the next");
+    check(page_.next_page_token != asked_.page_token, named ? "the page to" : "the page of token",
+          named ? last : token,
+          named ? "comes again where its next is asked for: the server ignores start-after"
+                : "names itself as the next");
   }
 
   const list_page_request& asked_;

@@ -7,6 +7,7 @@
 #include <dataflux/s3/detail/multipart_verbs.hpp>
 #include <dataflux/s3/detail/target.hpp>
 #include <dataflux/service/detail/upload_mark.hpp>
+#include <dataflux/store/detail/validate.hpp>
 
 #include <array>
 #include <utility>
@@ -45,6 +46,10 @@ DATAFLUX_INLINE result<multipart_upload> multipart_initiate_verb::parse(const re
   auto id = document->root().child_text("UploadId").value_or(std::string{});
   if (id.empty()) {
     return error{errc::internal, "InitiateMultipartUploadResult without an UploadId"};
+  }
+  if (auto good = validate_upload_id(id); !good) {
+    return error{errc::internal,
+                 "InitiateMultipartUploadResult: " + std::string{good.error().message()}};
   }
   return multipart_upload{std::move(id), mark};
 }

@@ -30,8 +30,8 @@ inline std::size_t find_ignoring_case(std::string_view text, std::string_view wa
   return std::string_view::npos;
 }
 
-/// A header field's value as UTF-8. What is none is read as ISO 8859-1, as HTTP once had it, so that
-/// no byte is lost. Uses the memory of `out` again.
+/// A header field's value as UTF-8. What is none is read as ISO 8859-1, as HTTP once had it, so
+/// that no byte is lost. Uses the memory of `out` again.
 inline void set_header_text(std::string& out, std::string_view value) {
   if (codec::is_valid_utf8(value)) {
     out = value;

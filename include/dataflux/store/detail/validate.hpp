@@ -7,6 +7,7 @@
 #include <dataflux/store/remove_many_request.hpp>
 #include <dataflux/store/requests.hpp>
 
+#include <cstddef>
 #include <string_view>
 
 /// Bad input, found before any network call. Each request has a validate() beside it, which stands
@@ -24,6 +25,12 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// 1-1024 bytes of UTF-8 without CR and LF; not "." or ".."; not below
 /// ".well-known/acme-challenge/" (protocol.md 0.1).
 result<void> validate_object_name(std::string_view object);
+
+/// Services' own have some 200 bytes; each travels in the target of every request of its upload.
+inline constexpr std::size_t longest_upload_id = 2048;
+
+/// 1-2,048 bytes of printable ASCII.
+result<void> validate_upload_id(std::string_view id);
 
 /// content_type, content_encoding and kms_key_name are printable ASCII; storage_class is of A-Z and
 /// '_'; custom metadata is UTF-8 without control characters, its keys are not empty, not repeated

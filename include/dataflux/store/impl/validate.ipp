@@ -151,8 +151,9 @@ inline result<void> check_metadata(const metadata_list& metadata) {
   return bad_number("custom metadata of bytes", bytes, "at most 8192 for keys and values together");
 }
 
-inline result<void> check_upload_id(std::string_view id) {
+DATAFLUX_INLINE result<void> validate_upload_id(std::string_view id) {
   if (id.empty()) return bad_input("upload_id", id, "must not be empty");
+  if (id.size() > longest_upload_id) return bad_input("upload_id", id, "is longer than 2048 bytes");
   if (!is_printable_ascii(id)) return bad_input("upload_id", id, "must be printable ASCII");
   return {};
 }

@@ -15,13 +15,13 @@ DATAFLUX_INLINE result<void> validate(const upload_part_request& r) {
     return detail::bad_number("part size in bytes", r.data.size(), "at most 5368709120 (5 GiB)");
   }
   return detail::first_error(detail::check_names(r.bucket, r.object),
-                             detail::check_upload_id(r.upload_id),
+                             detail::validate_upload_id(r.upload_id),
                              detail::check_part_number(r.part_number));
 }
 
 DATAFLUX_INLINE result<void> validate(const multipart_complete_request& r) {
   if (auto good = detail::first_error(detail::check_names(r.bucket, r.object),
-                                      detail::check_upload_id(r.upload_id),
+                                      detail::validate_upload_id(r.upload_id),
                                       detail::validate_conditions(r.conditions));
       !good) {
     return good;
@@ -43,12 +43,12 @@ DATAFLUX_INLINE result<void> validate(const multipart_complete_request& r) {
 
 DATAFLUX_INLINE result<void> validate(const multipart_abort_request& r) {
   return detail::first_error(detail::check_names(r.bucket, r.object),
-                             detail::check_upload_id(r.upload_id));
+                             detail::validate_upload_id(r.upload_id));
 }
 
 DATAFLUX_INLINE result<void> validate(const list_parts_request& r) {
   return detail::first_error(detail::check_names(r.bucket, r.object),
-                             detail::check_upload_id(r.upload_id),
+                             detail::validate_upload_id(r.upload_id),
                              r.marker == 0 ? result<void>{} : detail::check_part_number(r.marker),
                              detail::check_page_size(r.max_results));
 }

@@ -24,7 +24,8 @@ DATAFLUX_INLINE result<void> page_walk::take(const list_page& page) {
   if (!bounded) return bounded;
   std::string_view last = last_;  // no name is empty, so that the first one is behind none
   for (const object_row& row : page.objects) {
-    if (!row.name.starts_with(request_.prefix)) return listing_fault(request_, outside_prefix, row.name);
+    if (!row.name.starts_with(request_.prefix))
+      return listing_fault(request_, outside_prefix, row.name);
     const bool newer = request_.versions && row.generation > last_generation_;
     if (row.name < last || (row.name == last && !newer)) {
       return listing_fault(request_, "the listing does not go forward", row.name);
