@@ -27,6 +27,19 @@ bool names(const dataflux::error& e, const std::string& a, const std::string& b)
          e.message().find(a) != std::string::npos && e.message().find(b) != std::string::npos;
 }
 
+TEST_CASE("checkpoint_reader: its errors name the service of its store", "[checkpoint]") {
+  reader_fixture w(5'000, {.traits = {.scheme = "s3"}, .rtt = std::chrono::milliseconds(20)});
+  const auto other = w.try_open({.crc32c = dataflux::crc32c(w.body) + 1});
+  REQUIRE_FALSE(other);
+  CHECK(other.error().scheme() == "s3");
+  auto reader = w.open();
+  std::vector<std::byte> small(3);
+  const auto all = w.end(reader.submit_read_all(small));
+  REQUIRE_FALSE(all);
+  CHECK(all.error().scheme() == "s3");
+  CHECK(w.read_at(reader, 4'999, 9)->scheme() == "s3");
+}
+
 }  // namespace
 
 TEST_CASE("checkpoint_reader: all its reads are of one, and others get their share (mend 4)",

@@ -47,7 +47,7 @@ std::string pattern(std::size_t size) {
 
 struct fixture : transfer_fixture<> {
   explicit fixture(std::uint64_t memory = 4 * part)
-      : transfer_fixture({.traits = {.min_part_size = part}, .rtt = 10ms},
+      : transfer_fixture({.traits = {.scheme = "s3", .min_part_size = part}, .rtt = 10ms},
                          {.upload_memory = memory}) {
     store.put("bkt", "o", as_bytes("old"));
   }
@@ -305,6 +305,7 @@ TEST_CASE("checkpoint_writer: a deadline, a stop and a cancel end a commit", "[c
       const errc why = how == "deadline" ? errc::deadline_exceeded : errc::cancelled;
       CHECK(made.error().code() == why);
       CHECK(made.error().object() == "o");
+      CHECK(made.error().scheme() == "s3");
       CHECK(w.clock.now() - began < 21s);
       // It is over, and says why.
       CHECK(writer.try_write(as_bytes(body)).error().code() == why);
@@ -338,6 +339,7 @@ TEST_CASE("checkpoint_writer: who does not wait for an abort leaves it to the st
     const auto left = w.end(abort);
     REQUIRE_FALSE(left);
     CHECK(left.error().code() == (cancels ? errc::cancelled : errc::deadline_exceeded));
+    CHECK(left.error().scheme() == "s3");
     CHECK(w.clock.now() - began < 6s);
     CHECK(writer.try_write(as_bytes(body)).error().code() == errc::failed_precondition);
     CHECK(w.end(writer.submit_abort()));

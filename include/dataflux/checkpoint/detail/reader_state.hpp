@@ -134,6 +134,7 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   void lose(const error& why);
 
   const transfer_context context_;
+  const std::string_view scheme_;  ///< of the store, which may end before
   const checkpoint_read_request request_;
   const std::uint64_t size_;
   const std::int64_t generation_;

@@ -127,7 +127,9 @@ DATAFLUX_INLINE void checkpoint_reader::start_open(const transfer_context& conte
   if (auto good = context.store().check_not_forked(request.bucket, request.object); !good) {
     return done(std::move(good).error());
   }
+  const std::string_view scheme = context.store().traits().scheme;
   if (auto wrong = detail::check_request(request)) {
+    wrong->with_scheme(scheme);
     return context.strand().post(
         [wrong = std::move(*wrong), done = std::move(done)]() mutable { done(std::move(wrong)); });
   }
@@ -138,13 +140,15 @@ DATAFLUX_INLINE void checkpoint_reader::start_open(const transfer_context& conte
   stat.fields = metadata_fields::basic;
   stat.limits = request.limits;
   auto& store = context.store();
-  store.start_stat(stat, [context, request = std::move(request),
+  store.start_stat(stat, [context, scheme, request = std::move(request),
                           done = std::move(done)](result<object_metadata> object) mutable {
     if (!object) return done(detail::advised(std::move(object).error(), request));
     auto& strand = context.strand();
-    strand.post([context, request = std::move(request), done = std::move(done),
+    strand.post([context, scheme, request = std::move(request), done = std::move(done),
                  object = std::move(object)]() mutable {
-      if (auto wrong = detail::check_found(request, *object)) return done(std::move(*wrong));
+      if (auto wrong = detail::check_found(request, *object)) {
+        return done(std::move(wrong->with_scheme(scheme)));
+      }
       request.limits = {};
       done(checkpoint_reader(
           std::make_shared<detail::reader_state>(context, std::move(request), *object)));

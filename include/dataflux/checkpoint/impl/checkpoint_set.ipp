@@ -153,11 +153,11 @@ DATAFLUX_INLINE void checkpoint_set::start_begin_over(
     const call_limits& limits, object_store::completion<save_over> done) const {
   auto folder = detail::folder_of(prefix_);
   if (!folder) return done(std::move(folder).error());
-  auto scanned = [bucket = bucket_, folder = *folder,
+  auto scanned = [scheme = context_.store().traits().scheme, bucket = bucket_, folder = *folder,
                   done = std::move(done)](result<detail::set_scan_report> report) mutable {
     if (!report) return done(std::move(report).error());
     auto save = detail::save_over_what(*report, folder);
-    if (!save) return done(std::move(save.error().with_bucket(bucket).with_object(folder)));
+    if (!save) save.error().with_scheme(scheme).with_bucket(bucket).with_object(folder);
     done(std::move(save));
   };
   std::make_shared<detail::set_scan>(context_.store(), bucket_, *std::move(folder),
@@ -321,11 +321,15 @@ DATAFLUX_INLINE void checkpoint_set::start_open(
     object_store::completion<checkpoint_set_reader> done, member_match match) const {
   auto folder = detail::folder_of(prefix_);
   if (!folder) return done(std::move(folder).error());
-  auto scanned = [context = context_, bucket = bucket_, folder = *folder, last = std::move(last),
+  auto scanned = [context = context_, scheme = context_.store().traits().scheme, bucket = bucket_,
+                  folder = *folder, last = std::move(last),
                   done = std::move(done)](result<detail::set_scan_report> report) mutable {
     if (!report) return done(std::move(report).error());
     auto set = detail::choose_set(*std::move(report), folder, last);
-    if (!set) return done(std::move(set.error().with_bucket(bucket).with_object(folder)));
+    if (!set) {
+      error& why = set.error();
+      return done(std::move(why.with_scheme(scheme).with_bucket(bucket).with_object(folder)));
+    }
     auto opened =
         std::make_shared<detail::open_set>(detail::open_set{std::move(context),
                                                             std::move(bucket),

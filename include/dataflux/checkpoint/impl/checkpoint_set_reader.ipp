@@ -54,6 +54,7 @@ DATAFLUX_INLINE void checkpoint_set_reader::start_open(
     how.parts.clear();
   } else {
     error why{errc::not_found, "the set has no member of this name"};
+    why.with_scheme(set_->context.store().traits().scheme);
     return done(std::move(why.with_bucket(how.bucket).with_object(how.object)));
   }
   checkpoint_reader::start_open(set_->context, std::move(how), std::move(done));

@@ -23,6 +23,7 @@ DATAFLUX_INLINE reader_state::reader_state(const transfer_context& context,
                                            checkpoint_read_request request,
                                            const object_metadata& object)
     : context_(context),
+      scheme_(context.store().traits().scheme),
       request_(with_defaults<&checkpoint_read_request::block, &checkpoint_read_request::cache,
                              &checkpoint_read_request::read_ahead>(std::move(request))),
       size_(object.size),
@@ -38,6 +39,7 @@ DATAFLUX_INLINE reader_state::reader_state(const transfer_context& context,
 
 DATAFLUX_INLINE error reader_state::described(errc code, const std::string& what) const {
   return error(code, what)
+      .with_scheme(scheme_)
       .with_bucket(request_.bucket)
       .with_object(request_.object)
       .with_generation(generation_);

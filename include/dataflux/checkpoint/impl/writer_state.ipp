@@ -51,12 +51,16 @@ object_store::completion<T> limited_by(const call_limits& limits,
 }
 
 /// `done`, called before the outcome when the limits of the call pass.
-inline object_store::completion<void> no_longer_than(const call_limits& limits, scheduler& strand,
+inline object_store::completion<void> no_longer_than(const call_limits& limits,
+                                                     std::shared_ptr<object_upload> upload,
+                                                     scheduler& strand,
                                                      object_store::completion<void>& done) {
   auto call = std::make_shared<limited_call<void>>();
-  call->watch = limit_watch::begin(strand, limits, [waits = std::weak_ptr(call)](error why) {
-    if (const auto there = waits.lock()) there->end(std::move(why));
-  });
+  call->watch = limit_watch::begin(
+      strand, limits, [upload = std::move(upload), waits = std::weak_ptr(call)](error why) {
+        upload->name_store(why);
+        if (const auto there = waits.lock()) there->end(std::move(why));
+      });
   call->done = std::move(done);
   return [call = std::move(call)](result<void> outcome) { call->end(std::move(outcome)); };
 }
@@ -137,7 +141,8 @@ class writer_state::patience {
     }
     over_ = std::make_shared<std::optional<error>>();
     watch_ = limit_watch::begin(clock_.strand(), clock_.limits(stop_),
-                                [room = room_, over = over_](error why) {
+                                [upload = of_.upload, room = room_, over = over_](error why) {
+                                  upload->name_store(why);
                                   const std::scoped_lock lock(room->mutex);
                                   *over = std::move(why);
                                   room->waits.ring();
@@ -378,7 +383,7 @@ DATAFLUX_INLINE void writer_state::start_abort(duration timeout, const call_limi
   context.strand().post(
       [upload = upload, timeout, limits, at = &context.strand(), done = std::move(done)]() mutable {
         // Without memory for the limits it waits for the end of the cleaning up.
-        within_memory([&] { done = no_longer_than(limits, *at, done); });
+        within_memory([&] { done = no_longer_than(limits, upload, *at, done); });
         upload->abort(timeout, std::move(done));
       });
 }

@@ -99,7 +99,7 @@ DATAFLUX_INLINE void list_coordinator::start(object_store& store, const fast_lis
     return;
   }
   error bad = valid ? std::move(filter).error() : std::move(valid).error();
-  bad.with_bucket(request.bucket);
+  bad.with_scheme(store.traits().scheme).with_bucket(request.bucket);
   if (queue) return queue->end(std::move(bad), {});
   done(std::move(bad));
 }

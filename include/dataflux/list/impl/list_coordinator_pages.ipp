@@ -339,6 +339,8 @@ DATAFLUX_INLINE void list_coordinator::finish(std::optional<error> failed) {
     within_memory([&] { all = assemble(); }, [&] { failed = short_of_memory(); });
   }
   ranges_.clear();
+  if (failed) name_store(*failed);
+  if (summary_.cause) name_store(*summary_.cause);
   if (queue_) return queue_->end(std::move(failed), std::move(summary_));
   if (failed) return done(std::move(*failed));
   all.summary = std::move(summary_);

@@ -17,17 +17,18 @@ inline constexpr std::uint32_t share_parallelism = 48;
 
 DATAFLUX_INLINE void start_read_done(object_store& store, const read_request& request,
                                      object_store::completion<share_record> done) {
-  start_read_share(store, request,
-                   [bucket = request.bucket, object = request.object,
-                    done = std::move(done)](result<std::string> text) mutable {
-                     if (!text) return done(std::move(text).error());
-                     auto record = read_share_record(as_bytes(*text));
-                     if (!record) {
-                       error why = std::move(record).error();
-                       return done(std::move(why.with_bucket(bucket).with_object(object)));
-                     }
-                     done(std::move(record));
-                   });
+  start_read_share(
+      store, request,
+      [scheme = store.traits().scheme, bucket = request.bucket, object = request.object,
+       done = std::move(done)](result<std::string> text) mutable {
+        if (!text) return done(std::move(text).error());
+        auto record = read_share_record(as_bytes(*text));
+        if (!record) {
+          error why = std::move(record).error();
+          return done(std::move(why.with_scheme(scheme).with_bucket(bucket).with_object(object)));
+        }
+        done(std::move(record));
+      });
 }
 
 DATAFLUX_INLINE share_call::share_call(object_store& store, const shared_list_request& request,
@@ -78,6 +79,7 @@ DATAFLUX_INLINE void start_list_shared(object_store& store, const shared_list_re
   if (good) good = detail::check_description(*description);
   if (!good) {
     error why = std::move(good).error();
+    why.with_scheme(store.traits().scheme);
     return done(std::move(why.with_bucket(request.listing.bucket)));
   }
   std::make_shared<detail::share_call>(store, request, *std::move(description), std::move(done))

@@ -34,6 +34,7 @@ class place_reader {
   result<bytes_view> next_of_file();
 
   const byte_place from_;
+  const std::string_view scheme_;
   std::optional<getter> slices_{};
   std::optional<got_item> item_{};
   crc32c_accumulator whole_{};
@@ -44,8 +45,8 @@ class place_reader {
 /// All of an object.
 get_request request_of(const byte_place& object);
 
-/// An error with the place's name, unless it has one.
-error of_place(const byte_place& from, error why);
+/// An error with the place's name, unless it has one; `scheme` of the store where it is an object.
+error of_place(const byte_place& from, error why, std::string_view scheme);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::shard
 

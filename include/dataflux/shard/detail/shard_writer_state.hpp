@@ -83,6 +83,7 @@ struct shard_writer_state {
   std::optional<checkpoint_writer> moved_out();
   bool is_same(std::string_view key, std::span<const sample_field> fields) const noexcept;
 
+  const std::string_view scheme_;  ///< of the store, which may end before
   shard_packer packer_;
   std::uint64_t number_{0};  ///< of the open shard, or of the next one
   std::string name_{};

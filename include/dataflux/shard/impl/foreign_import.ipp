@@ -224,7 +224,7 @@ DATAFLUX_INLINE result<shard_index> import_foreign_index(const std::string& buck
       if (good) good = encoder.add(listing[*row], layout.take(), *bytes);
       if (good) continue;
       error why = detail::shard::of_foreign(index, shard.name, good.error());
-      return std::move(why.with_bucket(bucket).with_object(listing[*row].name));
+      return std::move(why.with_scheme(scheme).with_bucket(bucket).with_object(listing[*row].name));
     }
   }
   if (auto good = encoder.end(*bytes); !good) return std::move(good).error();

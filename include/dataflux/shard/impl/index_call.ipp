@@ -299,6 +299,7 @@ DATAFLUX_INLINE void index_call::read(reading_ptr of) {
 
 DATAFLUX_INLINE error index_call::of_shard(const object_row& row, const error& why) const {
   error named = why;
+  name_store(named);
   named.with_bucket(work_.request.bucket).with_object(row.name);
   return named;
 }

@@ -16,7 +16,8 @@ DATAFLUX_INLINE void start_index_shards(const transfer_context& context,
   const std::string bucket = request.bucket;
   if (!request.board_bucket.empty() || !request.board_prefix.empty()) {
     if (auto good = detail::shard::check_board(request); !good) {
-      return done(std::move(std::move(good).error().with_bucket(bucket)));
+      error why = std::move(good).error();
+      return done(std::move(why.with_scheme(context.store().traits().scheme).with_bucket(bucket)));
     }
     return std::make_shared<detail::shard::index_share>(context, std::move(request),
                                                         std::move(done))

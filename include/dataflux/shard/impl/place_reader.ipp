@@ -40,18 +40,18 @@ inline get_source slices_of(const byte_place& object, std::uint64_t slice) {
   };
 }
 
-DATAFLUX_INLINE error of_place(const byte_place& from, error why) {
+DATAFLUX_INLINE error of_place(const byte_place& from, error why, std::string_view scheme) {
   if (from.bucket.empty()) {
     return std::move(why.with_message("'" + from.name + "': " + why.message()));
   }
-  if (why.bucket().empty()) why.with_bucket(from.bucket);
+  if (why.bucket().empty()) why.with_scheme(scheme).with_bucket(from.bucket);
   if (why.object().empty()) why.with_object(from.name);
   return why;
 }
 
 DATAFLUX_INLINE place_reader::place_reader(const transfer_context& context, const byte_place& from,
                                            std::stop_token stop)
-    : from_(from) {
+    : from_(from), scheme_(context.store().traits().scheme) {
   if (from.bucket.empty()) return;
   slices_.emplace(context,
                   get_many_request{.bucket = from.bucket, .limits = {.stop = std::move(stop)}},
@@ -74,7 +74,8 @@ DATAFLUX_INLINE result<bytes_view> place_reader::next_of_object() {
   if (item_->failure) return *item_->failure;
   whole_.append({item_->crc32c, item_->bytes.size()});
   if (whole_.length() == from_.size && from_.crc32c && *from_.crc32c != whole_.crc()) {
-    return of_place(from_, error(errc::data_loss, "the bytes differ from the object's CRC32C"));
+    return of_place(from_, error(errc::data_loss, "the bytes differ from the object's CRC32C"),
+                    scheme_);
   }
   return item_->bytes;
 }

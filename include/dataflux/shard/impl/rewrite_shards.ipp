@@ -21,18 +21,21 @@ class shard_sequence {
  public:
   shard_sequence(const transfer_context& context, std::vector<byte_place> shards,
                  rewrite_rules rules)
-      : context_(context), shards_(std::move(shards)), rules_(std::move(rules)) {}
+      : context_(context),
+        scheme_(context.store().traits().scheme),
+        shards_(std::move(shards)),
+        rules_(std::move(rules)) {}
 
   result<sample_view*> next() {
     for (;;) {
       if (!stream_ && !open()) return nullptr;
       auto got = stream_->next();
-      if (!got) return of_place(shards_[next_ - 1], std::move(got).error());
+      if (!got) return of_place(shards_[next_ - 1], std::move(got).error(), scheme_);
       if (*got != nullptr) return view(**got);
       if (over_) {
         close();
       } else if (auto fed = feed(); !fed) {
-        return of_place(shards_[next_ - 1], std::move(fed).error());
+        return of_place(shards_[next_ - 1], std::move(fed).error(), scheme_);
       }
     }
   }
@@ -76,6 +79,7 @@ class shard_sequence {
   }
 
   const transfer_context context_;
+  const std::string_view scheme_;
   const std::vector<byte_place> shards_;
   const rewrite_rules rules_;
   std::size_t next_{0};
@@ -133,8 +137,9 @@ class member_sequence {
   }
 
  private:
-  static error of_member(const member_place& member, error why) {
-    return of_place(member.make ? byte_place{.name = member.name} : member.from, std::move(why));
+  error of_member(const member_place& member, error why) const {
+    return of_place(member.make ? byte_place{.name = member.name} : member.from, std::move(why),
+                    context_.store().traits().scheme);
   }
   sample_view* view() {
     grouper_.end_shard();  // the member is added once more, and begins its sample

@@ -82,7 +82,8 @@ DATAFLUX_INLINE result<get_request> sample_request(const shard_index& index, std
     error why{errc::failed_precondition,
               "the index is the entry that a writer put beside the shard, without its generation; "
               "index the shards, which takes such entries"};
-    return std::move(why.with_bucket(index.description().bucket).with_object(shard->object.name));
+    why.with_scheme(index.description().scheme).with_bucket(index.description().bucket);
+    return std::move(why.with_object(shard->object.name));
   }
   get_request request = get_request::of(shard->object);
   request.range = byte_range::span(found->offset, found->size);
@@ -120,7 +121,7 @@ DATAFLUX_INLINE result<split_sample_result> split_sample(const shard_index& inde
   if (parts) return parts;
   const auto shard = index.shard(found->shard);
   error why = parts.error();
-  why.with_bucket(index.description().bucket);
+  why.with_scheme(index.description().scheme).with_bucket(index.description().bucket);
   if (shard) why.with_object(shard->object.name);
   return std::move(why.with_message("sample " + std::to_string(sample) + ": " + why.message()));
 }

@@ -152,7 +152,7 @@ DATAFLUX_INLINE result<sample_table> sample_table::of_files(const transfer_conte
     files->owners.push_back(std::move(owner));
     const byte_place place{.name = path};
     const auto layout = detail::shard::layout_of(*bytes, rules);
-    if (!layout) return detail::shard::of_place(place, layout.error());
+    if (!layout) return detail::shard::of_place(place, layout.error(), {});
     if (rules.left_out != nullptr) {
       rules.left_out->add(layout->counts, layout->groups, path, layout->first_left_out);
     }
@@ -162,7 +162,7 @@ DATAFLUX_INLINE result<sample_table> sample_table::of_files(const transfer_conte
     row.name = name;
     row.size = bytes->size();
     if (auto good = encoder.add(row, *layout, files->index); !good) {
-      return detail::shard::of_place(place, std::move(good).error());
+      return detail::shard::of_place(place, std::move(good).error(), {});
     }
   }
   if (auto good = encoder.end(files->index); !good) return std::move(good).error();

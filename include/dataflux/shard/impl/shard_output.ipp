@@ -64,7 +64,7 @@ struct shard_output::files {
     if (::access(path.c_str(), F_OK) == 0) {
       const error why(errc::failed_precondition,
                       "it is there already, and shards are never replaced");
-      return detail::shard::of_place({.name = path}, why);
+      return detail::shard::of_place({.name = path}, why, {});
     }
     file.emplace(path);
     return file->create();

@@ -26,6 +26,7 @@ DATAFLUX_INLINE shard_writer_state::shard_writer_state(const transfer_context& w
     : context(with),
       request(std::move(what)),
       pattern(std::move(names)),
+      scheme_(with.store().traits().scheme),
       packer_({request.count, request.bytes}),
       number_(request.first + request.rank) {}
 
@@ -40,7 +41,9 @@ DATAFLUX_INLINE result<void> shard_writer_state::usable(const turn& mine) const 
 }
 
 DATAFLUX_INLINE error shard_writer_state::fail(error why) {
-  if (why.bucket().empty()) why.with_bucket(request.bucket);
+  if (why.bucket().empty()) {
+    why.with_scheme(scheme_).with_bucket(request.bucket);
+  }
   if (why.object().empty()) why.with_object(name_);
   failure_ = std::move(why);
   return *failure_;

@@ -73,6 +73,10 @@ class coordinator : public std::enable_shared_from_this<Self> {
 
   /// On any thread.
   object_store& store() const noexcept { return store_; }
+  /// Whose bucket it is about; the store may have ended.
+  void name_store(error& why) const noexcept {
+    within_memory([&] { why.with_scheme(scheme_); });
+  }
   scheduler& strand() const noexcept { return clock_.strand(); }
   const call_clock& clock() const noexcept { return clock_; }
 
@@ -132,11 +136,6 @@ class coordinator : public std::enable_shared_from_this<Self> {
   ~coordinator() = default;
 
   Self& self() noexcept { return static_cast<Self&>(*this); }
-  /// Whose bucket it is about; the store may have ended.
-  void name_store(error& why) noexcept {
-    within_memory([&] { why.with_scheme(scheme_); });
-  }
-
   /// From now on requests get a token of their own, which stop_requests() stops.
   void own_stop() {
     if (!stop_.stop_possible()) stop_ = std::stop_source();

@@ -67,10 +67,9 @@ DATAFLUX_INLINE void remover::looked_up(removal what, const result<object_metada
   // A listing without generations tells 0.
   const bool named = !what.look_up && (conditional_ || what.generation != 0);
   if (named && what.generation != there->generation) {
-    return take(what, std::move(error(errc::failed_precondition,
-                                      "another generation has replaced it, which stays")
-                                    .with_bucket(bucket_)
-                                    .with_object(what.name)));
+    error why(errc::failed_precondition, "another generation has replaced it, which stays");
+    name_store(why);
+    return take(what, std::move(why.with_bucket(bucket_).with_object(what.name)));
   }
   what.generation = there->generation;
   what.size = there->size;

@@ -368,7 +368,7 @@ DATAFLUX_INLINE error upload_machine::named(error why) const {
     why.with_code(unmet());
     if (!request_.if_generation_match) why.with_message(meanwhile());
   }
-  if (why.bucket().empty()) why.with_bucket(request_.bucket);
+  if (why.bucket().empty()) why.with_scheme(store_.scheme).with_bucket(request_.bucket);
   if (why.object().empty() || why.object() == temporary_.name) why.with_object(request_.object);
   if (why.code() == errc::already_exists && !request_.advice_if_it_exists.empty()) {
     why.with_message(why.message() + "; " + request_.advice_if_it_exists);
