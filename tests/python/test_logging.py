@@ -157,6 +157,20 @@ def test_levels_of_lines_and_warnings_once(kept):
     assert {(record.verb, record.attempt, record.delay) for record in kept.records} == {("", 0, 0.0)}
 
 
+def test_what_keeps_lines_from_being_logged_is_told_once(kept, monkeypatch):
+    seen = []
+    monkeypatch.setattr(threading, "excepthook", lambda told: seen.append(told.exc_type))
+
+    def refuse(level, text, event=None):
+        raise ModuleNotFoundError("No module named 'logging'") if text == "a" else KeyError(text)
+
+    monkeypatch.setattr(_events, "log", refuse)
+    state = _events._State(None, threading.current_thread(), None)
+    lines = [{"kind": "log", "level": "info", "text": text} for text in "aaab"]
+    state.go_through(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    assert seen == [ModuleNotFoundError, KeyError]
+
+
 def test_what_later_versions_may_tell_is_passed_over(kept):
     state = _events._State(None, threading.current_thread(), None)
     lines = [{"kind": "weather", "text": "rain"}, {"kind": "log", "level": "notice", "text": "new"}]

@@ -48,6 +48,9 @@ class _State:
     def follow(self):
         """Goes through all events until the queue is closed, or the client is."""
         import ctypes
+        # For go_through(), now: an event may tell that a token is needed when no descriptor is left to
+        # import by.
+        import json  # noqa: F401
         import select
         from struct import Struct
 
@@ -83,8 +86,11 @@ class _State:
         for line in lines.splitlines():
             try:
                 self.take(json.loads(line))
-            except Exception:  # a filter of logging's, for one: what comes after it is told, too
-                report()
+            except Exception as why:
+                # A filter of logging's, or no descriptor to import logging by. What comes after it is
+                # told, too.
+                if is_new(place_of(why)):
+                    report()
 
     def take(self, event):
         kind = event["kind"]
@@ -187,6 +193,24 @@ _MOST_TOLD = 4096
 _nobodys = {"verb": "", "bucket": "", "object": "", "attempt": 0, "delay": 0.0}
 
 
+def is_new(what):
+    """Whether that was not told before."""
+    if what in _told:
+        return False
+    if len(_told) >= _MOST_TOLD:
+        _told.clear()
+    _told.add(what)
+    return True
+
+
+def place_of(why):
+    """What tells an exception from others: its class, and where it was raised."""
+    at = why.__traceback__
+    while at.tb_next is not None:
+        at = at.tb_next
+    return type(why), at.tb_frame.f_code, at.tb_lineno
+
+
 def log(level, text, event=None, always=False, exc_info=None):
     """A line to logging's "dataflux". A warning is one only once: a text, and a retry by verb and
     bucket, that was told before is told at the level INFO."""
@@ -209,11 +233,7 @@ def log(level, text, event=None, always=False, exc_info=None):
     else:
         once = text
     if number == 30 and not always:
-        if once in _told:
+        if not is_new(once):
             number, exc_info = 20, None
-        else:
-            if len(_told) >= _MOST_TOLD:
-                _told.clear()
-            _told.add(once)
     if logger.isEnabledFor(number):
         logger.log(number, "%s", text, extra=fields, exc_info=exc_info)
