@@ -77,8 +77,10 @@ TEST_CASE("s3 join: sources that are together more than an object can have are r
       return s3_client_test::memory_reply{
           .headers = {{"ETag", "\"abc\""}, {"Content-Length", size}}};
     };
-    const auto made = f.run(dataflux::compose_request{
-        .bucket = "bkt", .object = "o", .sources = {{.name = "a"}, {.name = "b"}, {.name = "c"}}});
+    const auto made = f.run(
+        dataflux::compose_request{.bucket = "bkt",
+                                  .object = "o",
+                                  .sources = {{.object = "a"}, {.object = "b"}, {.object = "c"}}});
     REQUIRE_FALSE(made);
     INFO(made.error().to_string());
     CHECK((made.error().code() == dataflux::errc::out_of_range ||
