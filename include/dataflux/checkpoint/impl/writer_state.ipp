@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/checkpoint/detail/limited_call.hpp>
 #include <dataflux/checkpoint/detail/writer_state.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/exec/detail/call_clock.hpp>
@@ -24,46 +25,6 @@ inline constexpr duration destructor_timeout = std::chrono::seconds(5);
 inline constexpr duration abort_timeout = std::chrono::seconds(60);
 /// The first part's buffer grows to its size, so that a small object takes little memory.
 inline constexpr std::size_t first_buffer = std::size_t{1} << 20U;
-
-/// A completion and what watches the limits of its call.
-template <class T>
-struct limited_call {
-  std::shared_ptr<limit_watch> watch{};
-  object_store::completion<T> done{};
-  void end(result<T> outcome) {
-    if (auto first = std::exchange(watch, {})) first->end();
-    if (auto call = std::exchange(done, {})) call(std::move(outcome));
-  }
-};
-
-/// `done`, before which the limits of the call end the upload. Where memory is short `done` stays,
-/// here and below.
-template <class T>
-object_store::completion<T> limited_by(const call_limits& limits,
-                                       std::shared_ptr<object_upload> upload, scheduler& strand,
-                                       object_store::completion<T>& done) {
-  auto call = std::make_shared<limited_call<T>>();
-  call->watch = limit_watch::begin(
-      strand, limits, [upload = std::move(upload)](error why) { upload->fail(std::move(why)); });
-  if (call->watch == nullptr) return std::move(done);
-  call->done = std::move(done);
-  return [call = std::move(call)](result<T> outcome) { call->end(std::move(outcome)); };
-}
-
-/// `done`, called before the outcome when the limits of the call pass.
-inline object_store::completion<void> no_longer_than(const call_limits& limits,
-                                                     std::shared_ptr<object_upload> upload,
-                                                     scheduler& strand,
-                                                     object_store::completion<void>& done) {
-  auto call = std::make_shared<limited_call<void>>();
-  call->watch = limit_watch::begin(
-      strand, limits, [upload = std::move(upload), waits = std::weak_ptr(call)](error why) {
-        upload->name_store(why);
-        if (const auto there = waits.lock()) there->end(std::move(why));
-      });
-  call->done = std::move(done);
-  return [call = std::move(call)](result<void> outcome) { call->end(std::move(outcome)); };
-}
 
 DATAFLUX_INLINE void writer_room::answer(std::uint64_t bytes, bool had) {
   const std::scoped_lock lock(mutex);
