@@ -375,7 +375,7 @@ except dataflux.PreconditionError as why:
 def test_metrics_tell_what_the_step_waited_for(make, bucket):
     def decode(data, row):
         if row.name == "o/007":
-            time.sleep(0.05)
+            time.sleep(1)
         return int(bytes(data))
 
     batches = make(decode=decode).batches(decode_threads=2, ahead=1)
@@ -390,8 +390,8 @@ def test_metrics_tell_what_the_step_waited_for(make, bucket):
     now = batches.metrics()
     assert (now["batches"], now["samples"], now["batches_ahead"], now["decoding"]) == (10, COUNT, 0, 0)
     assert 0 < now["waited_ns"] <= now["elapsed_ns"] and 0 < now["waited"] <= 1
-    assert now["decode_ns"] >= 50e6 and now["slowest"]["url"] == bucket("o/007")
-    assert now["slowest"]["decode_ns"] >= 50e6
+    assert now["decode_ns"] >= 1e9 * 0.9 and now["slowest"]["url"] == bucket("o/007")
+    assert now["slowest"]["decode_ns"] >= 1e9 * 0.9
     lines = batches.prometheus().splitlines()
     assert "# TYPE dataflux_loader_samples_total counter" in lines
     assert f"dataflux_loader_samples_total {COUNT}" in lines
