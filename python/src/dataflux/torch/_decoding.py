@@ -343,7 +343,7 @@ class Closing:
 
     __slots__ = ("stop",)
 
-    def __init__(self, making: Making) -> None:
+    def __init__(self, making: Any) -> None:
         self.stop = making.stop
 
     def __del__(self) -> None:

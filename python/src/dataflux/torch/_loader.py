@@ -6,6 +6,7 @@ import _thread
 import sys
 from array import array
 from collections import deque
+from functools import partial
 from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any, Callable, Iterator
 
@@ -19,6 +20,7 @@ from .._place import count_of
 from ._copies import Copies
 from ._decoding import Batch, Closing, How, Making, Now
 from ._forming import Blocks, Rules
+from ._receiving import Receiving, receives
 from ._share import memory_of
 
 if TYPE_CHECKING:
@@ -125,11 +127,14 @@ class Batches:
         if get_worker_info() is not None:
             raise PreconditionError("batches() is a loader by itself, and this is a worker of a DataLoader: iterate it "
                                     "in the process of the step, with decode_threads in place of num_workers")
-        reads, order, _, place, _, _ = self.dataset._pass()
+        made = partial(Receiving, self) if receives(self.dataset, self._collate) else None
+        reads, order, _, place, _, _ = self.dataset._pass(made, self if made else None)
         return Pass(self._pass(reads, order, place))
 
     def _making(self, reads, order, place, counts):
         """What the batches of a pass come from."""
+        if isinstance(reads, Receiving):
+            return reads
         how = How(self.dataset._maker, reads._client, self._rules, self._blocks, self._collate)
         return Making(reads, lambda at, count: order.rows(place.yielded + at, count), counts, how, self._threads,
                       self._ahead, memory_of(reads._client), self._told.note)
@@ -162,13 +167,14 @@ class Batches:
                     teller.at(yielded, label=f"epoch {place.epoch}, waited {told.share:.0%}")
                 dataset._now = place, 0, 0, yielded
                 yield given.pop()
-            if reads._step is not None and yielded < order.size:
+            if making is not reads and reads._step is not None and yielded < order.size:
                 for _ in reads.asked(order.rows(yielded, order.size - yielded))[2]:
                     pass  # what drop_last leaves out stands before the next epoch's
             dataset._now = place, 0, 0, order.size
             reads = dataset._passed_by(reads, place, 0, 0)
         finally:
-            making.close()
+            if isinstance(making, Making):
+                making.close()
             if watchdog is not None:
                 watchdog.close()
             if reads is not None:
@@ -214,7 +220,7 @@ class Told:
     def __init__(self) -> None:
         self.batches = self.samples = 0
         self.elapsed_ns = self.waited_ns = self.read_ns = self.decode_ns = 0
-        self.making: Making | None = None  # of the pass that is under way
+        self.making: Making | Receiving | None = None  # of the pass that is under way
         self._seen = 0  # up to where elapsed_ns has counted
         self._slowest: tuple[int, Batch, int, int, int] | None = None  # time, batch, place, and of what it is made
         self._lock = _thread.allocate_lock()
@@ -256,7 +262,7 @@ class Told:
 class Watchdog:
     """A thread that warns, once a batch, where one is waited for too long, and names what holds it up."""
 
-    def __init__(self, making: Making, seconds: float) -> None:
+    def __init__(self, making: Making | Receiving, seconds: float) -> None:
         from _queue import SimpleQueue
 
         self._making, self._seconds = making, seconds

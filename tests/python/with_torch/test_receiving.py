@@ -1,0 +1,189 @@
+"""Batches of bytes that are received straight into the memory of the batch."""
+
+import gc
+import logging
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+from torch.utils.data import DataLoader
+
+import dataflux
+from cycles import left_by
+from dataflux.torch import IterableDataset, _forming, _receiving, tensor
+from service import wait_until
+
+COUNT, SIZE, LIMIT = 45, 400, 60
+ORDER = list(dataflux.Sampler(COUNT))
+
+
+def content(number):
+    return bytes([number]) * SIZE
+
+
+@pytest.fixture
+def make(client, bucket, emulator):
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: client.put(bucket(f"o/{n:03}"), content(n)), range(COUNT)))
+    options = dataflux.Client(**emulator.options)
+    return lambda **how: IterableDataset(bucket("o/"), client=options, **{"batch_size": 4, **how})
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """One for each stream of rows."""
+    made = []
+
+    class Noted(_receiving.RowStream):
+        def __init__(self, *given, **how):
+            made.append(self)
+            super().__init__(*given, **how)
+
+    monkeypatch.setattr(_receiving, "RowStream", Noted)
+    return made
+
+
+def numbers(batches):
+    found = []
+    for batch in batches:
+        assert (batch == batch[:, :1]).all()
+        found += batch[:, 0].tolist()
+    return found
+
+
+def test_nothing_is_copied_and_all_is_as_by_a_data_loader(make, begun, monkeypatch):
+    monkeypatch.setattr(_forming.Forming, "batch", None)
+    dataset = make(decode=tensor)
+    for epoch in range(3):
+        dataset.set_epoch(epoch)
+        expected = list(DataLoader(dataset, batch_size=4))
+        assert len(expected) == 12 and all(map(torch.equal, dataset.batches(), expected))
+    assert len(begun) >= 1
+
+
+def test_one_stream_goes_through_all_epochs(make, begun, emulator):
+    dataset = make()
+    for drop_last in (False, True):
+        begun.clear()
+        batches = dataset.batches(drop_last=drop_last, ahead=3)
+        for epoch in range(5):
+            dataset.set_epoch(epoch)
+            found = numbers(batches)
+            assert found == list(dataflux.Sampler(COUNT, epoch=epoch))[:44 if drop_last else COUNT]
+        assert len(begun) == 2  # whoever passes a second time passes again
+    dataset.set_epoch(9)  # a jump begins anew
+    assert numbers(batches) == list(dataflux.Sampler(COUNT, epoch=9))[:44]
+    assert numbers(dataset.batches(5)) == list(dataflux.Sampler(COUNT, epoch=9))  # so do other batches
+
+
+def test_a_pass_goes_on_behind_the_batch_that_was_given_last(make):
+    for steps in (0, 1, 7, 12):
+        batches = make().batches(ahead=5)
+        given = iter(batches)
+        head = numbers(next(given) for _ in range(steps))
+        later = make().batches(3)
+        later.load_state_dict(batches.state_dict())
+        assert head + numbers(later) == ORDER
+
+
+def test_an_object_that_is_gone_fails_in_its_turn_or_is_stood_in_for(make, client, bucket):
+    raising, skipping, anew = make(), make(on_error="skip"), make(overwritten="read")
+    client.put(bucket("o/007"), bytes([200]) * SIZE)
+    seen = []
+    with pytest.raises(dataflux.NotFoundError, match="o/007: generation .* overwritten or deleted") as raised:
+        for batch in raising.batches():
+            seen += numbers([batch])
+    assert seen == ORDER[:ORDER.index(7) // 4 * 4] and raised.value.object == "o/007"
+    expected = [each[0] for each in skipping]
+    assert numbers(skipping.batches()) == expected and skipping.skipped == 2
+    assert numbers(anew.batches()) == [200 if n == 7 else n for n in ORDER]
+    client.put(bucket("o/007"), b"short")
+    with pytest.raises(dataflux.Error, match="o/007: it has 5 bytes"):
+        numbers(anew.batches(shape=SIZE))
+
+
+def test_memory_is_used_again_once_nobody_has_a_view_of_it(make, monkeypatch):
+    monkeypatch.setattr(_receiving, "ROWS", 0)
+    monkeypatch.setattr(_receiving, "BYTES", 0)
+    batches = make().batches(ahead=2)
+    seen = {batch.data_ptr() for _ in range(3) for batch in batches}
+    assert len(seen) <= 5 and all(each % 64 == 0 for each in seen)
+    kept = []
+    for batch in batches:
+        kept.append((batch[1:].numpy(), batch[1:].tolist()))
+    assert all(each.tolist() == content for each, content in kept)
+
+
+def test_a_corrupt_object_is_named(make, emulator):
+    emulator.faults({"verb": "objects.media", "object": "o/011", "action": "flip_byte", "count": 0})
+    with pytest.raises(dataflux.DataLossError, match="o/011"):
+        numbers(make().batches())
+
+
+def test_no_cycle_is_left(make, client, bucket):
+    dataset = make()
+    client.delete(bucket("o/005"))
+    assert left_by(lambda: numbers(dataset.batches()), dataflux.NotFoundError) == 0
+
+
+def test_a_pass_that_is_left_gives_all_memory_back(make, begun):
+    batches = make().batches(ahead=4)
+    for _ in range(5):
+        for _ in batches:
+            break
+    gc.collect()
+    assert all(stream._closed for stream in begun) and len(begun) == 5
+    assert numbers(batches) == ORDER
+
+
+def test_a_child_of_a_fork_is_refused_and_may_begin_anew(make):
+    batches = make().batches()
+    given = iter(batches)
+    next(given)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            try:
+                next(given)
+            except dataflux.PreconditionError as why:
+                code = 0 if "forked child" in str(why) and numbers(batches) == ORDER else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert numbers(given) == ORDER[4:]
+
+
+def test_bytes_ahead_are_bounded(client, bucket, emulator):
+    for n in range(12):
+        client.put(bucket(f"b/{n:02}"), bytes(300_000))
+    dataset = IterableDataset(bucket("b/"), batch_size=2, client=dataflux.Client(**emulator.options, memory_cap=1 << 20))
+    batches = dataset.batches(ahead=100)
+    given = iter(batches)
+    next(given)
+    assert 1_200_000 >= batches.metrics()["bytes_ahead"] >= 600_000 and batches.metrics()["batches_ahead"] <= 2
+    assert len(list(given)) == 5
+
+
+def test_objects_without_bytes_are_rows(client, bucket, emulator):
+    for n in range(6):
+        client.put(bucket(f"e/{n}"), b"")
+    options = dataflux.Client(**emulator.options)
+    assert [batch.shape for batch in IterableDataset(bucket("e/"), client=options).batches(4)] == [(4, 0), (2, 0)]
+    [(batch, lengths)] = IterableDataset(bucket("e/"), client=options).batches(6, pad=True)
+    assert batch.shape == (6, 0) and lengths.tolist() == [0] * 6
+
+
+def test_a_watchdog_names_a_batch_that_does_not_come(make, bucket, caplog, emulator):
+    caplog.set_level(logging.WARNING, "dataflux")
+    dataset = make()
+    emulator.faults({"verb": "objects.media", "object": f"o/{ORDER[2]:03}", "action": "stall",
+                     "where": "before_reply", "count": 0})
+    given = iter(dataset.batches(warn_after=0.2))
+    waiting = threading.Thread(target=lambda: next(given, None), daemon=True)
+    waiting.start()
+    assert wait_until(lambda: "batch 0 has been waited for" in caplog.text)
+    emulator.faults()
+    waiting.join(LIMIT)
