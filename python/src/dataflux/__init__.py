@@ -19,7 +19,8 @@ The functions are those of a default client, of the service that the URL is of: 
 dataflux.client().get(url), of s3:// dataflux.client("s3").get(url), and of ais:// dataflux.client("ais").get(url).
 help(dataflux.Client) has every option. dataflux.torch has datasets and checkpoints for PyTorch,
 dataflux.dcp and dataflux.lightning those of torch.distributed.checkpoint and Lightning,
-dataflux.fsspec a filesystem for gs:// and s3:// URLs, dataflux.webdataset the names of the package webdataset.
+dataflux.fsspec a filesystem for gs:// and s3:// URLs, dataflux.webdataset the names of the package webdataset,
+dataflux.ray datasets of Ray Data.
 """
 
 from __future__ import annotations
