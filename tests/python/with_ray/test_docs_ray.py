@@ -17,7 +17,7 @@ def test_samples_run_as_they_stand(emulator, tmp_path):
     samples = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
     assert len(samples) == 2
     emulator.add_bucket("my-bucket-ray")
-    begun = "import ray\nray.init(num_cpus=2, include_dashboard=False, object_store_memory=200 << 20)\n"
+    begun = "import ray\nray.init(num_cpus=2, include_dashboard=False, object_store_memory=1 << 30)\n"
     program = begun + "\n".join(samples).replace("my-bucket", "my-bucket-ray")
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], text=True, timeout=280,
                           cwd=tmp_path, capture_output=True, env={**os.environ, **emulator.environment})

@@ -22,7 +22,7 @@ COUNT = 60
 def cluster(_service):
     # Workers have the environment that the local Ray is begun with.
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # which they cannot import
-    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=200 << 20, configure_logging=False,
+    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=1 << 30, configure_logging=False,
              log_to_driver=False)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
