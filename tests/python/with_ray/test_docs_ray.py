@@ -17,8 +17,8 @@ def test_samples_run_as_they_stand(emulator, tmp_path):
     samples = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
     assert len(samples) == 2
     emulator.add_bucket("my-bucket-ray")
-    begun = "import ray\nray.init(num_cpus=2, include_dashboard=False, object_store_memory=1 << 30)\n"
-    program = begun + "\n".join(samples).replace("my-bucket", "my-bucket-ray")
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], text=True, timeout=280,
-                          cwd=tmp_path, capture_output=True, env={**os.environ, **emulator.environment})
+    program = "import local_ray\nlocal_ray.begin()\n" + "\n".join(samples).replace("my-bucket", "my-bucket-ray")
+    folders = os.pathsep.join((str(Path(__file__).parent), os.environ["PYTHONPATH"]))
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], text=True, timeout=280, cwd=tmp_path,
+                          capture_output=True, env={**os.environ, **emulator.environment, "PYTHONPATH": folders})
     assert done.returncode == 0, done.stdout + done.stderr

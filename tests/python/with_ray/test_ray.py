@@ -14,6 +14,7 @@ import ray
 import dataflux
 import dataflux.ray as dr
 from dataflux.webdataset import tenbin
+from local_ray import begin
 
 COUNT = 60
 
@@ -22,8 +23,7 @@ COUNT = 60
 def cluster(_service):
     # Workers have the environment that the local Ray is begun with.
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # which they cannot import
-    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=1 << 30, configure_logging=False,
-             log_to_driver=False)
+    begin()
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.execution_options.preserve_order = True

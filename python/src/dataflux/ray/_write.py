@@ -81,9 +81,10 @@ def _begun(client, url, last, argument):
     last = os.fspath(last)
     if "://" not in last:
         last = os.path.abspath(last)
-    elif tuple(part.decode() for part in client._object_place(last, argument)[:1]) == (bucket,) \
-            and client._object_place(last, argument)[1].decode().startswith(prefix):
-        raise ValueError(f"{argument}: {last} lies below {url_of(bucket, prefix)}, where the job's objects lie alone")
+    else:
+        of, name, _ = client._object_place(last, argument)
+        if (of.decode(), name.decode()[:len(prefix)]) == (bucket, prefix):
+            raise ValueError(f"{argument}: {last} lies below {url_of(bucket, prefix)}, where the job's objects lie alone")
     for batch in client.list_batches((bucket, prefix)):
         if len(batch):
             raise AlreadyExistsError(f"{batch[0].url} lies below the prefix, which is to be empty: give another one, or "
