@@ -3,7 +3,8 @@
     import dataflux.ray
 
     dataset = dataflux.ray.read_objects("gs://bucket/train/", include_paths=True)
-    dataflux.ray.write_shards(dataset.map(sample_of), "gs://bucket/shards/", index="gs://bucket/shards.dfx", count=10_000)
+    samples = dataset.map(sample_of)
+    dataflux.ray.write_shards(samples, "gs://bucket/shards/", index="gs://bucket/shards.dfx", count=10_000)
 
 What is here imports Ray when it is first used; nothing else of dataflux does.
 """

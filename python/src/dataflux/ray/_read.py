@@ -26,8 +26,8 @@ _OBJECT_COLUMNS = {"name": pyarrow.string(), "bytes": pyarrow.large_binary(), "s
 _indexes: Dict[int, ShardIndex] = {}  # of this process, by digest
 
 
-def read_objects(objects: str | os.PathLike[str] | tuple[str, str] | Listing | Manifest, *, client: Client | None = None,
-                 columns: Sequence[str] | None = None, include_paths: bool = False,
+def read_objects(objects: str | os.PathLike[str] | tuple[str, str] | Listing | Manifest, *,
+                 client: Client | None = None, columns: Sequence[str] | None = None, include_paths: bool = False,
                  on_error: Literal["raise", "omit"] = "raise", override_num_blocks: int | None = None,
                  concurrency: int | None = None, ray_remote_args: Dict[str, Any] | None = None) -> Dataset:
     """Objects as a dataset of Ray, a row each: "name", "bytes", "size" and "generation".
@@ -60,12 +60,12 @@ def read_shards(shards: str | os.PathLike[str] | tuple[str, str] | List[str] | L
                 concurrency: int | None = None, ray_remote_args: Dict[str, Any] | None = None) -> Dataset:
     """Samples of tar shards as a dataset of Ray, a row each: "__key__", and a column of bytes for each field.
 
-    A task reads a run of samples, also a part of a shard, and all have about the same bytes. A field that a sample lacks
-    is null.
+    A task reads a run of samples, also a part of a shard, and all have about the same bytes. A field that a sample
+    lacks is null.
 
     Arguments:
-        shards: a ShardIndex, or its path; "gs://bucket/name.dfx", an index that was saved; or shards as of index_shards(),
-            which are indexed here.
+        shards: a ShardIndex, or its path; "gs://bucket/name.dfx", an index that was saved; or shards as of
+            index_shards(), which are indexed here.
         client: its options go to the workers, and each has one of its own; None = the module's.
         columns: "__key__" and fields: these are in each block, and others in none. None = all fields that there are.
         include_paths: the URL of each sample's shard, as the column "path".

@@ -28,8 +28,8 @@ def write_objects(dataset: Dataset, url: str | tuple[str, str], *, manifest: str
                   concurrency: int | None = None, ray_remote_args: Dict[str, Any] | None = None) -> None:
     """Writes a dataset of Ray as objects, one for each row; and last the manifest, by which they are read.
 
-    Until the manifest is there, nothing counts. A task that Ray repeats writes no object twice. Where anything fails, all
-    that lies below the prefix is removed.
+    Until the manifest is there, nothing counts. A task that Ray repeats writes no object twice. Where anything fails,
+    all that lies below the prefix is removed.
 
     Arguments:
         url: "gs://bucket/folder", below which nothing lies. It is the job's own.
@@ -84,11 +84,13 @@ def _begun(client, url, last, argument):
     else:
         of, name, _ = client._object_place(last, argument)
         if (of.decode(), name.decode()[:len(prefix)]) == (bucket, prefix):
-            raise ValueError(f"{argument}: {last} lies below {url_of(bucket, prefix)}, where the job's objects lie alone")
+            raise ValueError(f"{argument}: {last} lies below {url_of(bucket, prefix)}, where the job's objects lie "
+                             "alone")
     for batch in client.list_batches((bucket, prefix)):
         if len(batch):
-            raise AlreadyExistsError(f"{batch[0].url} lies below the prefix, which is to be empty: give another one, or "
-                                     "remove what is there by remove_prefix()", bucket=bucket, object=batch[0].name)
+            raise AlreadyExistsError(f"{batch[0].url} lies below the prefix, which is to be empty: give another one, "
+                                     "or remove what is there by remove_prefix()", bucket=bucket,
+                                     object=batch[0].name)
     return carried(client), bucket, prefix, last
 
 
@@ -121,8 +123,8 @@ class _Writes(Datasink[_Written]):
         there = dict(zip(listing.names, (row.generation for row in listing)))
         for name, generation in written.items():
             if there.get(name) != generation:
-                raise PreconditionError(f"{url_of(self._bucket, name)} is not what this job has written: nobody else is "
-                                        "to write below the prefix", bucket=self._bucket, object=name)
+                raise PreconditionError(f"{url_of(self._bucket, name)} is not what this job has written: nobody else "
+                                        "is to write below the prefix", bucket=self._bucket, object=name)
         self._commit(client, listing)
 
     def on_write_failed(self, error: Exception) -> None:
@@ -158,8 +160,9 @@ class ObjectsDatasink(_Writes):
             # By an attempt that was killed, or whose reply was lost.
             there = client.stat(place)
             if there.size != len(data) or client.get(place, generation=there.generation) != data:
-                raise AlreadyExistsError(f"{url_of(*place)} is there with other bytes: two rows have this name, or a task "
-                                         "that was repeated has made others", bucket=self._bucket, object=name) from None
+                raise AlreadyExistsError(f"{url_of(*place)} is there with other bytes: two rows have this name, or a "
+                                         "task that was repeated has made others", bucket=self._bucket,
+                                         object=name) from None
             return name, there.generation
 
     def _commit(self, client, listing):
