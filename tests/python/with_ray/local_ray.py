@@ -8,7 +8,7 @@ def begin():
     for again in (True, True, False):
         try:
             # With less memory for objects than this Ray holds its tasks back.
-            ray.init(num_cpus=2, include_dashboard=False, object_store_memory=1 << 30, configure_logging=False,
+            ray.init(num_cpus=2, include_dashboard=False, object_store_memory=4 << 30, configure_logging=False,
                      log_to_driver=False)
             return
         except Exception:

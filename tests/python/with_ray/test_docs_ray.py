@@ -19,6 +19,6 @@ def test_samples_run_as_they_stand(emulator, tmp_path):
     emulator.add_bucket("my-bucket-ray")
     program = "import local_ray\nlocal_ray.begin()\n" + "\n".join(samples).replace("my-bucket", "my-bucket-ray")
     folders = os.pathsep.join((str(Path(__file__).parent), os.environ["PYTHONPATH"]))
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], text=True, timeout=280, cwd=tmp_path,
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], text=True, timeout=580, cwd=tmp_path,
                           capture_output=True, env={**os.environ, **emulator.environment, "PYTHONPATH": folders})
     assert done.returncode == 0, done.stdout + done.stderr
