@@ -18,8 +18,9 @@ inline void take_fact(std::string_view name, std::string_view value, service::re
       service::set_header_text(text, value);
     }
   };
-  if (out.etag.empty() && http::equals_ignoring_case(name, "etag"))
+  if (out.etag.empty() && http::equals_ignoring_case(name, "etag")) {
     out.etag = service::tag_in(value);
+  }
   first("date", out.date);
   first("content-type", out.content_type);
   first("content-encoding", out.content_encoding);
