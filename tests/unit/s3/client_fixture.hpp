@@ -82,7 +82,7 @@ class fixture {
   const memory_request& sent(std::size_t i) { return net->log().at(i); }
 
   std::function<memory_reply(const memory_request&)> answer = [](const auto&) {
-    return memory_reply{.headers = {{"ETag", "\"abc\""}}};
+    return memory_reply{.headers = {{"ETag", "\"abc\""}, {"Content-Length", "0"}}};
   };
   dataflux::virtual_scheduler time{};
   std::shared_ptr<http::memory_transport> net = std::make_shared<http::memory_transport>(

@@ -62,7 +62,7 @@ TEST_CASE("s3 client: a bucket's region is found once, and remembered", "[s3]") 
   fixture f{aws_options()};
   f.answer = [](const memory_request& r) {
     if (r.origin.host == "bkt.s3.eu-west-1.amazonaws.com") {
-      return memory_reply{.headers = {{"ETag", "\"abc\""}}};
+      return memory_reply{.headers = {{"ETag", "\"abc\""}, {"Content-Length", "0"}}};
     }
     return memory_reply{.status = 301, .headers = {{"x-amz-bucket-region", "eu-west-1"}}};
   };
@@ -107,7 +107,8 @@ TEST_CASE("s3 client: the clock is set by a refusal", "[s3]") {
   std::vector<std::string> dates;
   f.answer = [&](const memory_request& r) {
     dates.emplace_back(r.headers.find("x-amz-date").value());
-    if (dates.size() > 1) return memory_reply{.headers = {{"ETag", "\"abc\""}}};
+    if (dates.size() > 1)
+      return memory_reply{.headers = {{"ETag", "\"abc\""}, {"Content-Length", "0"}}};
     auto refused = failure_of(403, "RequestTimeTooSkewed");
     refused.headers = {{"Date", "Fri, 24 May 2013 00:00:00 GMT"}};
     return refused;
@@ -123,7 +124,7 @@ TEST_CASE("s3 client: SlowDown is paced, and a body too slow sent again", "[s3]"
     ++n;
     if (n == 1) return failure_of(503, "SlowDown");
     if (n == 2) return failure_of(400, "RequestTimeout");
-    return memory_reply{.headers = {{"ETag", "\"abc\""}}};
+    return memory_reply{.headers = {{"ETag", "\"abc\""}, {"Content-Length", "0"}}};
   };
   CHECK(f.run(dataflux::upload_part_request{
       .bucket = "bkt", .object = "o", .upload_id = "U", .part_number = 1}));
@@ -259,7 +260,8 @@ TEST_CASE("s3 client: short of memory, a question about conditions leaves nobody
 TEST_CASE("s3 client: what is replaced is what was seen", "[s3]") {
   fixture f{aws_options()};
   f.answer = [](const memory_request& r) {
-    if (r.method == method::head) return memory_reply{.headers = {{"ETag", "\"abc\""}}};
+    if (r.method == method::head)
+      return memory_reply{.headers = {{"ETag", "\"abc\""}, {"Content-Length", "0"}}};
     CHECK(r.headers.find("If-Match") == "\"abc\"");
     return memory_reply{.headers = {{"ETag", "\"new\""}}};
   };

@@ -48,7 +48,7 @@ TEST_CASE("s3 redirect: each form of it leads to the region, once for a bucket",
       if (!is_signed(r, right)) return each.reply;
       CHECK(r.origin.host == "bkt.s3.eu-west-1.amazonaws.com");
       CHECK(r.body == data);
-      return memory_reply{.headers = {{"ETag", "\"abc\""}}};
+      return memory_reply{.headers = {{"ETag", "\"abc\""}, {"Content-Length", "0"}}};
     };
     const dataflux::insert_request put{.bucket = "bkt", .object = "o", .data = as_bytes(data)};
     const auto made = f.run(put);
@@ -83,8 +83,9 @@ TEST_CASE("s3 redirect: a reply to HEAD tells it by its field alone", "[s3]") {
     INFO(status);
     fixture f{aws_options()};
     f.answer = [&](const memory_request& r) {
-      return is_signed(r, right) ? memory_reply{.headers = {{"ETag", "\"abc\""}}}
-                                 : moved(status, {}, true);
+      return is_signed(r, right)
+                 ? memory_reply{.headers = {{"ETag", "\"abc\""}, {"Content-Length", "0"}}}
+                 : moved(status, {}, true);
     };
     REQUIRE(f.run(dataflux::stat_request{.bucket = "bkt", .object = "o"}));
     CHECK(f.net->log().size() == 2);

@@ -20,7 +20,7 @@ using dataflux::as_bytes;
 using dataflux::errc;
 using http::method;
 
-memory_reply good() { return {.headers = {{"ETag", "\"abc\""}}}; }
+memory_reply good() { return {.headers = {{"ETag", "\"abc\""}, {"Content-Length", "0"}}}; }
 
 TEST_CASE("s3 throttle: a 503 to HEAD is SlowDown, and one to all else by its code", "[s3]") {
   auto options = aws_options();
