@@ -140,7 +140,8 @@ TEST_CASE("s3 stat: without a size that can be it fails, and is never one of 0",
     const auto copy =
         s3::copy_verb::parse({.source_bucket = "bkt", .source = "o"}, copied, reply.whole());
     const auto found = s3::stat_verb::parse(asked, read, reply.whole());
-    CHECK(copy.has_value() == found.has_value());
+    const bool has_size = copy || copy.error().reason() == s3::too_large_reason;
+    CHECK(has_size == found.has_value());
     return found;
   };
   CHECK(sized({{"Content-Length", "0"}}).value().size == 0);
