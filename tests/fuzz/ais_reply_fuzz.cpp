@@ -2,6 +2,7 @@
 #include <dataflux/ais/detail/list_verb.hpp>
 #include <dataflux/ais/detail/object_state.hpp>
 #include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/service/detail/text.hpp>
 
 #include <fuzz/ais_reply_fuzz.hpp>
 #include <fuzz/require.hpp>
@@ -35,7 +36,7 @@ void check_head(std::string_view text) {
                 std::nullopt);
     ais::reply_facts facts;
     ais::gather_facts(head, facts);
-    require(facts.generation >= 0 && (facts.generation == 0) == text.empty());
+    require(facts.generation >= 0 && (facts.generation == 0) == service::tag_in(text).empty());
     require(facts.retry_after >= std::chrono::milliseconds(0));
     require(facts.retry_after <= std::chrono::hours(1));
     const auto to = ais::redirect_of(facts);
