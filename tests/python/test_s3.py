@@ -1,6 +1,7 @@
 """Clients of S3: their options, URLs of both services, and the module's functions, which choose by the URL.
 What is the same on both services is tested with the mark `both_services`."""
 
+import asyncio
 import pickle
 from array import array
 
@@ -392,3 +393,50 @@ def test_tasks(emulator, bucket):
             return [row.url async for rows in client.list_batches(bucket()) for row in rows], await client.get(bucket("a"))
 
     assert asyncio.run(main()) == ([bucket("a")], b"1")
+
+
+def whole_reads(client, url, row):
+    """Every way to all of an object."""
+    size = row.size
+
+    def into():
+        buffer = bytearray(size)
+        client.read_into(url, buffer)
+        return bytes(buffer)
+
+    def many(asked):
+        return [bytes(item.data) for batch in client.get_many([asked]) for item in batch][0]
+
+    return [lambda: client.get(url), lambda: client.get(row), into, lambda: many(url), lambda: many(row)]
+
+
+@pytest.mark.parametrize("size", [100, 3 << 20, 20 << 20])
+def test_whole_reads_are_compared(emulator, client, bucket, size):
+    content = bytes(range(256)) * (size // 256 + 1)
+    with client.open(bucket("o"), "wb") as file:
+        file.write(content)
+    (row,) = client.list(bucket())
+    for read in whole_reads(client, bucket("o"), row):
+        assert read() == content
+    emulator.faults({"action": "flip_byte", "verb": "objects.media", "offset": 7, "count": 0})
+    for read in whole_reads(client, bucket("o"), row):
+        with pytest.raises(dataflux.DataLossError):
+            read()
+
+
+def test_whole_reads_of_event_loops_and_file_systems_are_compared(emulator, client, bucket):
+    fsspec = pytest.importorskip("dataflux.fsspec")
+    fs = fsspec.DatafluxS3FileSystem(key=emulator.key, secret=emulator.secret, endpoint_url=emulator.endpoint,
+                                     client_kwargs={"region_name": emulator.region}, skip_instance_cache=True)
+
+    async def got():
+        async with dataflux.AsyncClient(**emulator.options) as other:
+            return await other.get(bucket("o"))
+
+    client.put(bucket("o"), b"0123456789")
+    assert asyncio.run(got()) == fs.cat(bucket("o")) == b"0123456789"
+    emulator.faults({"action": "flip_byte", "verb": "objects.media", "offset": 7, "count": 0})
+    for read in (lambda: asyncio.run(got()), lambda: fs.cat(bucket("o")), lambda: fs.cat_file(bucket("o"))):
+        with pytest.raises((dataflux.DataLossError, OSError)):
+            read()
+    fs.close()

@@ -42,6 +42,9 @@ struct store_traits {
   bool ordered_generations{true};
   /// Each object has a CRC32C, and a listing tells it.
   bool crc32c_everywhere{true};
+  /// A reply to a range tells the CRC32C of the whole object, too. Else a read of all of it and a
+  /// stat do.
+  bool ranges_tell_checksum{true};
   /// Writes and removals take conditions. Else a removal of one state looks first, and what is
   /// written in between goes with it.
   bool conditional_changes{true};
@@ -103,6 +106,8 @@ class object_store {
 
   /// The sink is rewound at most to offset 0 when an attempt cannot be resumed where it broke off.
   /// A read of the whole object is checked against its CRC32C: errc::data_loss when it differs.
+  /// Where the sink is satisfied() before the end, the read ends well there, and costs its
+  /// connection.
   virtual void start(const read_request& request, byte_sink& sink,
                      completion<read_summary> done) = 0;
   virtual void start(const list_page_request& request, completion<dataflux::list_page> done) = 0;

@@ -78,7 +78,7 @@ DATAFLUX_INLINE void cached_read::read_from_store() {
 }
 
 DATAFLUX_INLINE void cached_read::came(result<read_summary> outcome) {
-  if (outcome && !outcome->decoded) {
+  if (outcome && !outcome->decoded && !satisfied()) {
     const bool same = outcome->generation == 0 || outcome->generation == request_.generation;
     if (same && in_one_piece_ && landed_ == outcome->bytes && landed_ > 0) {
       state_->keep(key_, *outcome, {body_, landed_});

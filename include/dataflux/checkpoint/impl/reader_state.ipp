@@ -122,6 +122,7 @@ DATAFLUX_INLINE void reader_state::read(byte_extent range, bytes_span into,
   r.object = request_.object;
   r.offset = range.offset;
   r.generation = generation_;
+  r.compared = false;
   r.slice = by_parts() ? context_.options().slice : range.length;
   r.limits = limits;
   start_ranged_read(context_.state()->engine, std::move(r), into, explaining(std::move(done)),

@@ -27,6 +27,8 @@ struct get_piece {
   std::uint64_t index{0};
   /// Of the object, from the request or, when it says nothing, from the first answer.
   std::optional<std::uint64_t> object_size{};
+  /// What the service has told of all of it, if anything.
+  std::optional<std::uint32_t> object_crc32c{};
   std::int64_t generation{0};  ///< asked for, then got
   std::uint64_t offset{0};
   std::uint64_t length{0};  ///< of what is to be read, at most; or `unknown`
@@ -69,12 +71,18 @@ struct get_piece {
 /// threads of the request; the rest before and after it.
 class piece_sink final : public byte_sink {
  public:
+  /// Of a body that is longer than `size` all is refused, or the beginning taken: what has come
+  /// with the head, since all of it is read otherwise then.
+  enum class excess : std::uint8_t { refused, cut };
+
   explicit piece_sink(bytes_span into) noexcept : size_(into.size()), to_(into) {}
-  piece_sink(slab_writer& slabs, std::size_t size) noexcept : slabs_(&slabs), size_(size) {}
+  piece_sink(slab_writer& slabs, std::size_t size, excess beyond = excess::refused) noexcept
+      : slabs_(&slabs), beyond_(beyond), size_(size) {}
 
   /// Error: resource_exhausted where there is no memory.
   DATAFLUX_INLINE result<void> expect(std::uint64_t length) override;
   DATAFLUX_INLINE bytes_span prepare(std::size_t wanted) override;
+  bool satisfied() const noexcept override { return cut_ && used_ == to_.size(); }
   DATAFLUX_INLINE result<void> commit(std::size_t count) override;
   DATAFLUX_INLINE result<void> rewind(std::uint64_t offset) override;
 
@@ -88,6 +96,8 @@ class piece_sink final : public byte_sink {
   result<void> take_memory(std::size_t size);
 
   slab_writer* slabs_{nullptr};
+  excess beyond_{excess::refused};
+  bool cut_{false};
   std::size_t size_;  ///< at most
   std::size_t used_{0};
   std::uint64_t lacked_{0};

@@ -122,10 +122,12 @@ DATAFLUX_INLINE void get_group::plan() {
 DATAFLUX_INLINE void get_group::read(std::size_t k) {
   const coalesced_request& q = plan_.requests[k];
   sinks_.emplace_back(std::span(landings_).subspan(q.first_part, q.part_count));
+  // Some services tell the checksum with all of an object alone.
+  const bool all = q.offset == 0 && pieces_.front().object_size == q.length;
   engine_.start_past_cache(
       {.bucket = bucket_,
        .object = pieces_.front().name.str(),
-       .range = byte_range::span(q.offset, q.length),
+       .range = all ? byte_range::all() : byte_range::span(q.offset, q.length),
        .generation = generation_,
        .limits = clock_.limits(stop_)},
       sinks_.back(),

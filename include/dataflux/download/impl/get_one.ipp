@@ -29,7 +29,8 @@ namespace detail {
 ///            is no memory to read into. Besides, once, behind a refusal as out of range, since
 ///            the error has to say how large the object is
 ///     first  up to a slice, where the size is not known; memory for it is made when the reply
-///            tells its length, and for the whole object behind it
+///            tells its length, and for the whole object behind it. Where the checksum comes with
+///            all of an object alone that is asked for, and broken off behind the slice
 ///     rest   what is known and has not come, by ranges in parallel
 ///
 /// All is of one generation: that of the request, or else of the first answer. It completes once,
@@ -57,7 +58,9 @@ class one_read final : public byte_sink, public call_coordinator<one_read, range
                  bytes_span{}, std::move(done)) {
     grow_ = std::move(grow);
     most_ = or_default(request.max_bytes, std::uint64_t{1} << 30U);
-    first_ = std::max<std::uint64_t>(std::min(context.options().slice, most_), 1);
+    tells_ = store().traits().ranges_tell_checksum;
+    first_ = std::max<std::uint64_t>(std::min(context.options().slice, most_),
+                                     tells_ ? 1 : most_first_bytes);
   }
 
   void start() { coordinator::start(request_.bucket, request_.object); }
@@ -65,6 +68,7 @@ class one_read final : public byte_sink, public call_coordinator<one_read, range
 
   DATAFLUX_INLINE result<void> expect(std::uint64_t length) override;
   DATAFLUX_INLINE bytes_span prepare(std::size_t wanted) override;
+  bool satisfied() const noexcept override { return !tells_ && used_ == first_; }
   DATAFLUX_INLINE result<void> commit(std::size_t count) override;
   DATAFLUX_INLINE result<void> rewind(std::uint64_t offset) override;
 
@@ -85,6 +89,7 @@ class one_read final : public byte_sink, public call_coordinator<one_read, range
   growth grow_{};           ///< none: the memory is the caller's
   std::uint64_t most_{0};   ///< that the object may have
   std::uint64_t first_{0};  ///< bytes of the first read, at most
+  bool tells_{true};        ///< store_traits::ranges_tell_checksum
   bytes_span memory_;
   std::size_t used_{0};      ///< of it, by the first read
   std::uint64_t offset_{0};  ///< where `memory_` begins in the object
@@ -147,7 +152,7 @@ DATAFLUX_INLINE void one_read::first() {
   context_.state()->engine.start(
       {.bucket = request_.bucket,
        .object = request_.object,
-       .range = byte_range::span(0, first_),
+       .range = tells_ ? byte_range::span(0, first_) : byte_range::all(),
        .generation = generation_,
        .limits = limits()},
       *this, then<read_summary>([](one_read& self, const result<read_summary>& outcome) {
@@ -207,6 +212,7 @@ DATAFLUX_INLINE void one_read::rest() {
        .offset = offset_ + there,
        .generation = generation_,
        .crc32c = request_.crc32c,
+       .all = request_.range.is_all() && there == 0,
        .slice = context_.options().slice,
        .limits = limits()},
       memory_.subspan(static_cast<std::size_t>(there)),

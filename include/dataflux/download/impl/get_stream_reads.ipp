@@ -113,11 +113,15 @@ DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
 }
 
 /// Of an object whose size is not known: as much as there is memory for. The answer tells the size.
-/// Of a member all, or nothing.
+/// Of a member all, or nothing. Where the checksum comes with all of an object alone, that is asked
+/// for, and broken off if it is longer.
 DATAFLUX_INLINE void get_stream::read_part(get_unit& unit, std::uint64_t most) {
   const get_piece& p = unit.pieces.front();
-  const byte_range some = p.request.member.empty() ? byte_range::span(p.offset, most) : p.asked();
-  unit.sink.emplace(core_->slabs, static_cast<std::size_t>(most));
+  const bool all = p.request.range.is_all() && !ranges_tell_checksum_;
+  const bool part = p.request.member.empty() && !all;
+  const byte_range some = part ? byte_range::span(p.offset, most) : p.asked();
+  unit.sink.emplace(core_->slabs, static_cast<std::size_t>(most),
+                    all ? piece_sink::excess::cut : piece_sink::excess::refused);
   counted([&] {
     core_->engine.start(
         ask(unit, some), *unit.sink,
@@ -164,7 +168,7 @@ DATAFLUX_INLINE void get_stream::read_ranges(get_unit& unit) {
          .object = p.name.str(),
          .offset = p.offset,
          .generation = p.generation,
-         .crc32c = p.request.crc32c,
+         .crc32c = p.request.crc32c ? p.request.crc32c : p.object_crc32c,
          .slice = slice_of(),
          .allowed = set_aside(unit),
          .owner = weak_from_this(),
@@ -253,6 +257,7 @@ DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summ
     return fail(unit, outcome.error());
   }
   p.object_size = outcome->object_size;
+  p.object_crc32c = outcome->object_crc32c;
   p.generation = outcome->generation;
   p.resolve();
   if (p.failure) return done(unit);

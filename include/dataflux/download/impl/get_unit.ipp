@@ -27,6 +27,7 @@ DATAFLUX_INLINE void get_piece::refuse_place(std::uint64_t size) {
 
 DATAFLUX_INLINE void get_piece::begin_anew() {
   object_size = request.object_size;
+  object_crc32c.reset();
   generation = request.generation;
   room = 0;
   crc32c = 0;
@@ -128,6 +129,8 @@ DATAFLUX_INLINE result<void> piece_sink::take_memory(std::size_t size) {
 
 DATAFLUX_INLINE result<void> piece_sink::expect(std::uint64_t length) {
   const std::size_t left = size_ - used_;
+  cut_ = beyond_ == excess::cut && length != byte_range::to_end && length > left;
+  if (cut_) return take_memory(used_ + most_first_bytes);
   if (length != byte_range::to_end && length > left) {
     lacked_ = used_ + length;
     return error(errc::out_of_range, std::to_string(length) +

@@ -319,6 +319,7 @@ DATAFLUX_INLINE store_traits client::traits() const noexcept {
           .conditional_complete = true,
           .ordered_generations = false,
           .crc32c_everywhere = false,
+          .ranges_tell_checksum = false,
           .max_removals = detail::s3::dialect_of(*core_).how().removals_at_once,
           .lists_metadata = false,
           .lists_versions = false};

@@ -53,6 +53,7 @@ class reading_call : public call, private byte_sink {
 
   DATAFLUX_INLINE result<void> expect(std::uint64_t length) override;
   DATAFLUX_INLINE bytes_span prepare(std::size_t wanted) override;
+  bool satisfied() const noexcept override { return sink_->satisfied(); }
   DATAFLUX_INLINE result<void> commit(std::size_t count) override;
   DATAFLUX_INLINE result<void> rewind(std::uint64_t offset) override;
 

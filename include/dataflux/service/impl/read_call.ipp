@@ -107,7 +107,9 @@ DATAFLUX_INLINE bytes_span reading_call::prepare(std::size_t wanted) {
   bytes_span memory = sink_->prepare(most);
   if (memory.size() > most) memory = memory.first(most);
   borrowed_ = memory.data();
-  if (memory.empty()) refuse(error(errc::out_of_range, "the object is longer than its sink"));
+  if (memory.empty() && !satisfied()) {
+    refuse(error(errc::out_of_range, "the object is longer than its sink"));
+  }
   return memory;
 }
 
@@ -125,6 +127,7 @@ DATAFLUX_INLINE result<void> reading_call::rewind(std::uint64_t offset) {
 }
 
 DATAFLUX_INLINE result<call::progress> reading_call::take_reply() {
+  if (received_ != expected_ && satisfied()) return progress::done;
   if (received_ != expected_ && expected_ != byte_range::to_end) {
     return error(errc::unavailable, "the reply ended after " + std::to_string(received_) + " of " +
                                         std::to_string(expected_) + " bytes")

@@ -256,7 +256,8 @@ DATAFLUX_INLINE bool memory_read_call::serve() {
   }
   read_summary summary;
   summary.object_size = m.size;
-  summary.object_crc32c = m.crc32c;
+  const bool told = store_->options.traits.ranges_tell_checksum || range.is_all();
+  summary.object_crc32c = told ? m.crc32c : std::nullopt;
   summary.generation = m.generation;
   summary.metageneration = m.metageneration;
   summary.attempts = 1;
@@ -291,6 +292,7 @@ DATAFLUX_INLINE void memory_read_call::next_piece() {
 
 DATAFLUX_INLINE void memory_read_call::take_piece() {
   if (auto ok = feed(piece_); !ok) return end(std::move(ok).error());
+  if ((*outcome_)->bytes < length_ && sink_.satisfied()) return end();
   next_piece();
 }
 
@@ -299,6 +301,7 @@ DATAFLUX_INLINE result<void> memory_read_call::feed(std::uint64_t count) {
   while (count > 0) {
     bytes_span memory = sink_.prepare(count);
     if (memory.empty()) {
+      if (sink_.satisfied()) return {};
       return error{errc::out_of_range,
                    "the sink takes no more than " + std::to_string(summary.bytes) + " bytes"};
     }

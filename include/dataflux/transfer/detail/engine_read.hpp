@@ -138,6 +138,7 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
     gate(engine_read& read, std::size_t which) noexcept : read_(read), which_(which) {}
     DATAFLUX_INLINE result<void> expect(std::uint64_t length) override;
     DATAFLUX_INLINE bytes_span prepare(std::size_t wanted) override;
+    bool satisfied() const noexcept override { return passing_ && read_.sink_.satisfied(); }
     DATAFLUX_INLINE result<void> commit(std::size_t count) override;
     DATAFLUX_INLINE result<void> rewind(std::uint64_t offset) override;
     /// Announces the body to the destination, which is this gate's now.
@@ -148,7 +149,7 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
     std::size_t which_;
     std::optional<std::uint64_t> length_{};
     bool passing_{false};
-    std::array<std::byte, 512> first_bytes_;
+    std::array<std::byte, most_first_bytes> first_bytes_;
   };
   struct request {
     gate way;

@@ -38,6 +38,8 @@ class ranged_call final : public call_coordinator<ranged_call, ranged_read_summa
   void read_one();
   void read(std::size_t slice);
   void start(const read_request& what, std::size_t slice, std::unique_ptr<span_sink> sink);
+  bool is_whole() const noexcept;
+  void ask_checksum();
   void arrived(std::size_t slice, std::int64_t asked, const result<read_summary>& outcome);
   std::optional<error> judge(std::size_t slice, std::int64_t asked,
                              const result<read_summary>& outcome);
@@ -55,6 +57,7 @@ class ranged_call final : public call_coordinator<ranged_call, ranged_read_summa
   std::size_t next_{0};
   late_failure late_{};
   std::optional<std::uint32_t> object_crc32c_;
+  bool asks_checksum_;  ///< once, where no slice has told it
   ranged_read_summary summary_{};
 };
 

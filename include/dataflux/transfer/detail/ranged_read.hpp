@@ -25,6 +25,10 @@ struct ranged_read_request {
   std::int64_t generation{0};
   /// Of the whole object, if it is known, from a listing say; else the service's own.
   std::optional<std::uint32_t> crc32c{};
+  /// `into` is all of the object, as far as is known.
+  bool all{false};
+  /// False for who compares the whole object himself.
+  bool compared{true};
   /// Longest single read; a longer range is cut into as few as possible, of equal size.
   std::uint64_t slice{8ULL << 20U};
   /// Bytes of the memory, from its beginning, that may be written; ranged_read::allow() says when
@@ -56,7 +60,9 @@ class ranged_read {
 ///
 /// All slices are of one generation: without one in the request, that of the first slice that
 /// arrives, and slices that turn out to be of another are read again. When the whole object was
-/// read its checksum is compared, put together from those of the slices.
+/// read its checksum is compared, put together from those of the slices. Where ranges do not tell
+/// it (store_traits), `all` that fits into one slice is asked for without a range; else one stat
+/// beside the slices asks for it, and what that does not tell is not compared (`verified`).
 ///
 /// Errors: out_of_range, naming the object's size, when it ends before `into` does; data_loss for
 /// the checksum; aborted (retryable) when the object was replaced in the middle and the generation

@@ -38,7 +38,7 @@ struct read_engine_options {
 /// Threads: the strand. start() is called there; completions run there, never inside start().
 ///
 /// Cost: beside the store's a copy of the request's names, one timer for all reads, and a copy of
-/// the first 512 bytes of a body. No allocation once as many reads as now were in flight before.
+/// the first bytes of a body. No allocation once as many reads as now were in flight before.
 class read_engine {
  public:
   using completion = object_store::completion<read_summary>;

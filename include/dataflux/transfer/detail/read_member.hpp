@@ -2,6 +2,7 @@
 
 #include <dataflux/transfer/detail/read_turns.hpp>
 
+#include <cstddef>
 #include <list>
 #include <memory>
 
@@ -11,6 +12,10 @@ class read_engine;
 
 class engine_read;
 struct read_engine_state;
+
+/// Of each body so many bytes are copied at first, until it is known who delivers it. A sink that
+/// is satisfied() with fewer ends its read with an error.
+inline constexpr std::size_t most_first_bytes = 512;
 
 /// For features: one that reads, as the engine and the others of its context see it: a getter, a
 /// reader, a call. Outlives its reads, and has left the engine's line before it ends. On the

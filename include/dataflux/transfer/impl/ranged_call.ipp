@@ -16,7 +16,8 @@
 /// The first failure stops all other slices, but for the deadline, which is theirs, too. The
 /// caller's stop does too, on any thread, and the slices bring the error. When nothing is under way
 /// and nothing is left, end() compares the checksum of the whole object, where the slices are all
-/// of it, and completes once. All but the stop is on the strand.
+/// of it, and completes once. Where no slice can tell that checksum, the first one that is read of
+/// all of an object asks for it (ask_checksum). All but the stop is on the strand.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE ranged_call::ranged_call(read_engine& engine, ranged_read_request request,
@@ -26,10 +27,12 @@ DATAFLUX_INLINE ranged_call::ranged_call(read_engine& engine, ranged_read_reques
       member_(whose != nullptr ? whose : &own_),
       request_(std::move(request)),
       into_(into),
-      object_crc32c_(request_.crc32c) {
+      object_crc32c_(request_.crc32c),
+      asks_checksum_(request_.compared && !store().traits().ranges_tell_checksum) {
   const std::uint64_t slice = std::max<std::uint64_t>(request_.slice, 1);
   const std::uint64_t rest = into.size() % slice == 0 ? 0 : 1;
   checksums_.resize(static_cast<std::size_t>(into.size() / slice + rest));
+  request_.all = request_.all && asks_checksum_ && checksums_.size() == 1;
   summary_.generation = request_.generation;
 }
 
@@ -91,7 +94,8 @@ DATAFLUX_INLINE read_request ranged_call::request_of(std::size_t slice) const {
   read_request r;
   r.bucket = request_.bucket;
   r.object = request_.object;
-  r.range = byte_range::span(request_.offset + begin, begin_of(slice + 1) - begin);
+  r.range = request_.all ? byte_range::all()
+                         : byte_range::span(request_.offset + begin, begin_of(slice + 1) - begin);
   r.generation = summary_.generation;
   return r;
 }
@@ -120,6 +124,25 @@ DATAFLUX_INLINE void ranged_call::start(const read_request& what, std::size_t sl
         self->arrived(slice, asked, outcome);
       },
       member_);
+}
+
+DATAFLUX_INLINE bool ranged_call::is_whole() const noexcept {
+  return request_.offset == 0 && into_.size() == summary_.object_size && !into_.empty();
+}
+
+/// Of the generation that is read, beside its slices. What it does not tell is not compared.
+DATAFLUX_INLINE void ranged_call::ask_checksum() {
+  store().start_stat(
+      {.bucket = request_.bucket,
+       .object = request_.object,
+       .generation = summary_.generation,
+       .fields = metadata_fields::basic,
+       .limits = limits()},
+      then<object_metadata>([](ranged_call& self, const result<object_metadata>& object) {
+        const bool same = object && object->generation == self.summary_.generation;
+        if (same) self.object_crc32c_ = object->crc32c;
+        self.advance();
+      }));
 }
 
 DATAFLUX_INLINE void ranged_call::arrived(std::size_t slice, std::int64_t asked,
@@ -173,6 +196,9 @@ DATAFLUX_INLINE std::optional<error> ranged_call::take(std::size_t slice, std::i
                                              std::to_string(request_.offset + into_.size()));
   }
   checksums_[slice] = crc32c_accumulator(summary.crc32c, summary.bytes);
+  summary_.verified = summary.verified;
+  const bool untold = !object_crc32c_ && !request_.all && is_whole();
+  if (untold && std::exchange(asks_checksum_, false)) ask_checksum();
   return std::nullopt;
 }
 
@@ -181,8 +207,7 @@ DATAFLUX_INLINE std::optional<error> ranged_call::verify() {
   for (const crc32c_accumulator& c : checksums_) all.append(c);
   summary_.bytes = all.length();
   summary_.crc32c = all.crc();
-  const bool whole = request_.offset == 0 && into_.size() == summary_.object_size && !into_.empty();
-  if (!whole || !object_crc32c_) return std::nullopt;
+  if (!is_whole() || !object_crc32c_) return std::nullopt;
   if (summary_.crc32c != *object_crc32c_) {
     for (std::size_t slice = 0; slice < checksums_.size(); ++slice) {
       engine_.forget(request_of(slice));

@@ -1,0 +1,232 @@
+#include <dataflux/download/get_one.hpp>
+
+#include <support/catch.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "get_fixture.hpp"
+
+namespace whole_reads_test {
+// Whole objects of a store whose replies to ranges do not tell the object's checksum.
+namespace {
+
+using dataflux::byte_range;
+using dataflux::errc;
+using dataflux::get_request;
+using dataflux::got_item;
+using dataflux::result;
+using dataflux::store_verb;
+
+constexpr std::size_t slice = 2U << 20U;
+
+struct whole_fixture : get_fixture {
+  whole_fixture()
+      : get_fixture({.memory_cap = 32U << 20U, .slice = slice},
+                    {.traits = {.crc32c_everywhere = false, .ranges_tell_checksum = false},
+                     .rtt = std::chrono::milliseconds(20)}) {}
+
+  /// One byte of each body that has it is wrong from now on.
+  void damage(std::uint64_t byte) {
+    store.set_faults([byte](store_verb verb, std::string_view, std::uint64_t) {
+      std::optional<dataflux::injected_fault> fault;
+      if (verb == store_verb::read) fault = {.corrupt = true, .corrupt_byte = byte};
+      return fault;
+    });
+  }
+  template <class T>
+  result<T> ended(dataflux::operation<T> op) {
+    while (!op.poll()) REQUIRE(clock.run_one());
+    return op.take();
+  }
+  result<got_item> one(byte_range range = {}) {
+    return ended(
+        dataflux::submit_get_one(context, {.bucket = "bucket", .object = "o", .range = range}));
+  }
+  result<dataflux::ranged_read_summary> into(std::vector<std::byte>& memory, byte_range range) {
+    return ended(dataflux::submit_get_one(
+        context, {.bucket = "bucket", .object = "o", .range = range}, memory));
+  }
+  /// The one item of a stream.
+  got_item of_stream(get_request request) {
+    dataflux::getter stream(context, {.bucket = "bucket"},
+                            std::vector<get_request>{std::move(request)});
+    auto got = next(stream);
+    REQUIRE(got);
+    REQUIRE(got->size() == 1);
+    return std::move(got->front());
+  }
+  std::uint64_t stats() const { return count(store_verb::stat); }
+};
+
+/// A request as of a listing that tells no checksum.
+get_request row(whole_fixture& f, std::size_t size) {
+  get_request r = f.put("o", size, 7);
+  r.crc32c.reset();
+  return r;
+}
+
+constexpr std::size_t sizes[]{1,     400,       600,      16'384, 1U << 20U, (1U << 20U) + 1,
+                              slice, slice + 1, 5'000'000};
+
+TEST_CASE("whole reads: of an unknown size they are compared", "[download]") {
+  for (const std::size_t size : sizes) {
+    INFO(size);
+    whole_fixture f;
+    row(f, size);
+    {
+      const auto got = f.one();
+      REQUIRE(got);
+      CHECK(got->verified);
+      CHECK(same(got->bytes, body_of(size, 7)));
+      if (size <= 1U << 20U) CHECK(f.reads() == 1);
+      CHECK(f.stats() == 0);
+      // What is broken off has cost next to nothing.
+      CHECK(f.store.counters().bytes_received < size + 1'000);
+      const auto item = f.of_stream({.object = "o"});
+      CHECK(item.verified);
+      CHECK(same(item.bytes, body_of(size, 7)));
+      CHECK(f.stats() == 0);
+    }
+    f.damage(size / 2 % 100);
+    CHECK(f.one().error().code() == errc::data_loss);
+    CHECK(f.of_stream({.object = "o"}).failure->code() == errc::data_loss);
+    f.at_rest();
+  }
+}
+
+TEST_CASE("whole reads: of a size that a listing told they are compared", "[download]") {
+  for (const std::size_t size : sizes) {
+    INFO(size);
+    whole_fixture f;
+    const auto request = row(f, size);
+    {
+      const auto item = f.of_stream(request);
+      CHECK(item.verified);
+      CHECK(same(item.bytes, body_of(size, 7)));
+      CHECK(f.stats() == (size > slice ? 1U : 0U));
+      if (size <= slice) CHECK(f.reads() == 1);
+    }
+    f.damage(0);
+    CHECK(f.of_stream(request).failure->code() == errc::data_loss);
+    f.at_rest();
+  }
+}
+
+TEST_CASE("whole reads: into memory of the caller they are compared", "[download]") {
+  for (const std::size_t size : sizes) {
+    INFO(size);
+    whole_fixture f;
+    row(f, size);
+    std::vector<std::byte> memory(size);
+    const auto all = f.into(memory, {});
+    REQUIRE(all);
+    CHECK(all->verified);
+    CHECK(same(memory, body_of(size, 7)));
+    CHECK(f.stats() == (size > slice ? 1U : 0U));
+    if (size <= slice) CHECK(f.reads() == 1);
+    // A range that turns out to be all of it takes a stat.
+    const auto before = f.stats();
+    const auto range = f.into(memory, byte_range::span(0, size));
+    REQUIRE(range);
+    CHECK(range->verified);
+    CHECK(f.stats() == before + 1);
+    f.damage(0);
+    CHECK(f.into(memory, {}).error().code() == errc::data_loss);
+    CHECK(f.into(memory, byte_range::span(0, size)).error().code() == errc::data_loss);
+    f.at_rest();
+  }
+}
+
+TEST_CASE("whole reads: what nobody compares is told", "[download]") {
+  whole_fixture f;
+  const auto request = row(f, 5'000'000);
+  f.fail(store_verb::stat, 1, dataflux::error(errc::permission_denied, "no"), false, 99);
+  CHECK_FALSE(f.of_stream(request).verified);
+  std::vector<std::byte> memory(5'000'000);
+  const auto all = f.into(memory, {});
+  REQUIRE(all);
+  CHECK_FALSE(all->verified);
+  CHECK(same(memory, body_of(5'000'000, 7)));
+  // A part of it asks for no checksum.
+  const auto before = f.stats();
+  memory.resize(4'999'999);
+  CHECK_FALSE(f.into(memory, byte_range::span(0, 4'999'999))->verified);
+  CHECK_FALSE(f.one(byte_range::span(0, 600))->verified);
+  CHECK(f.stats() == before);
+  f.at_rest();
+}
+
+TEST_CASE("whole reads: small objects by name are compared", "[download]") {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{600}, slice, slice + 1}) {
+    INFO(size);
+    whole_fixture f;
+    row(f, size);
+    const auto get = [&](std::uint64_t most = 0) {
+      return f.ended(dataflux::submit_read_bytes(
+          f.context, {.bucket = "bucket", .object = "o", .max_bytes = most}));
+    };
+    REQUIRE(get());
+    CHECK(same(*get(), body_of(size, 7)));
+    CHECK(f.stats() == 0);
+    CHECK(f.reads() == (size > slice ? 4U : 2U));
+    if (size > 1) CHECK(get(size - 1).error().code() == errc::out_of_range);
+    for (const std::uint64_t byte : {std::uint64_t{0}, std::uint64_t{size - 1}}) {
+      f.damage(byte);
+      if (byte < slice) CHECK(get().error().code() == errc::data_loss);
+    }
+    f.at_rest();
+  }
+}
+
+TEST_CASE("whole reads: pieces that are all of an object are compared", "[download]") {
+  whole_fixture f;
+  auto request = row(f, 90'000);
+  std::vector<get_request> pieces;
+  for (const std::uint64_t at : {0U, 30'000U, 60'000U}) {
+    request.range = byte_range::span(at, 30'000);
+    pieces.push_back(request);
+  }
+  const auto read = [&](std::vector<got_item>& items) {
+    dataflux::getter stream(f.context, {.bucket = "bucket"}, pieces);
+    REQUIRE_FALSE(f.read_all(stream, 3, [&](got_item& i) { items.push_back(std::move(i)); }));
+    REQUIRE(items.size() == 3);
+  };
+  {
+    std::vector<got_item> items;
+    read(items);
+    for (const got_item& item : items) CHECK(item.verified);
+    CHECK(f.reads() == 1);
+  }
+  f.damage(40'000);
+  std::vector<got_item> items;
+  read(items);
+  for (const got_item& item : items) CHECK(item.failure->code() == errc::data_loss);
+}
+
+TEST_CASE("whole reads: an object that is replaced in the middle is not taken for damaged",
+          "[download]") {
+  whole_fixture f;
+  const auto request = row(f, 5'000'000);
+  bool replaced = false;
+  f.store.set_faults([&](store_verb verb, std::string_view,
+                         std::uint64_t) -> std::optional<dataflux::injected_fault> {
+    if (verb != store_verb::stat || std::exchange(replaced, true)) return std::nullopt;
+    f.clock.post([&] { f.put("o", 5'000'000, 8); });
+    return dataflux::injected_fault{.delay = std::chrono::milliseconds(5)};
+  });
+  const auto item = f.of_stream(request);
+  CHECK(replaced);
+  CHECK_FALSE(item.failure);
+  CHECK_FALSE(item.verified);
+  CHECK(same(item.bytes, body_of(5'000'000, 7)));
+}
+
+}  // namespace
+}  // namespace whole_reads_test
