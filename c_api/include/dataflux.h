@@ -423,7 +423,7 @@ typedef struct dataflux_object_options {
   int64_t timeout_ns;                    /* of the whole call, with all its retries; 0 = none */
   const dataflux_conditions* conditions; /* NULL = none */
   uint32_t fields;                       /* of dataflux_stat(): DATAFLUX_FIELD_*; 0 = all */
-  uint32_t reserved;
+  uint32_t whole;                        /* of dataflux_get_one(): see there */
   const char* member; /* of dataflux_get(): a file of an archive of AIStore; NULL = the object */
 } dataflux_object_options;
 
@@ -469,7 +469,9 @@ DATAFLUX_API void dataflux_attributes_init(dataflux_attributes* attributes, size
  * is lent until the operation ends; after a failure its content is undefined. The record has size,
  * crc32c, generation and DATAFLUX_RECORD_VERIFIED. Failures: DATAFLUX_OUT_OF_RANGE if the object
  * ends earlier, or if `size` is 0 and the object is not empty; DATAFLUX_UNIMPLEMENTED for
- * conditions: name the generation. */
+ * conditions: name the generation. If `whole` is not 0 the object must have exactly `size` bytes,
+ * as a listing has told, and `offset` be 0. On S3 its checksum then costs no request of its own,
+ * unless it is longer than a slice. */
 DATAFLUX_API dataflux_status dataflux_get_one(dataflux_client* client,
                                               const dataflux_object_options* options,
                                               uint64_t offset, void* memory, size_t size,

@@ -180,8 +180,11 @@ dataflux_status dataflux_get_one(dataflux_client* client, const dataflux_object_
     auto r = request_of<dataflux::get_one_request>(options);
     if (!r) return std::move(r).error();
     // An object of no bytes has no range that could be asked for.
-    r->range =
-        size > 0 ? dataflux::byte_range::span(offset, size) : dataflux::byte_range::from(offset);
+    const bool whole = dataflux_c::options_of(options)->whole != 0;
+    if (whole && offset != 0)
+      return dataflux_c::error(dataflux_c::errc::invalid_argument, "`whole` goes with offset 0");
+    const bool open = whole || size == 0;
+    r->range = open ? dataflux::byte_range::from(offset) : dataflux::byte_range::span(offset, size);
     const dataflux::bytes_span into(static_cast<std::byte*>(memory), size);
     return dataflux_c::begin_operation<dataflux_c::read_operation>(
         client, queue, tag, out,

@@ -111,6 +111,16 @@ TEST_CASE("dataflux_get_one: into the caller's memory", "[c_api]") {
   records = next(queue);
   CHECK(records[0].size == 100);
   CHECK(part == body.substr(1000, 100));
+  // All of it, of that very size.
+  auto all = world::object("large");
+  all.whole = 1;
+  for (const std::size_t short_of : {0U, 1U}) {
+    REQUIRE(dataflux_get_one(w.client.get(), &all, 0, memory.data(), memory.size() - short_of,
+                             queue.get(), 3, nullptr, why) == DATAFLUX_OK);
+    CHECK(next(queue)[0].status == (short_of == 0 ? DATAFLUX_OK : DATAFLUX_OUT_OF_RANGE));
+  }
+  CHECK(dataflux_get_one(w.client.get(), &all, 1, memory.data(), 1, queue.get(), 3, nullptr, why) ==
+        DATAFLUX_INVALID_ARGUMENT);
   // Where the object ends before.
   REQUIRE(dataflux_get_one(w.client.get(), &o, body.size() - 50, part.data(), part.size(),
                            queue.get(), 3, nullptr, why) == DATAFLUX_OK);

@@ -48,7 +48,9 @@ struct get_one_request {
 /// errors are the store's, of the first slice that fails; then the other slices are cancelled.
 ///
 /// A range without bytes is not requested: an empty object costs one request for its metadata, and
-/// so does a range that counts from the end.
+/// so does a range that counts from the end. So does an object of more than a slice where the
+/// store does not tell the checksum with a range (store_traits), and a range that turns out to be
+/// all of one. Where that request fails the bytes are not compared, and not `verified`.
 ///
 /// Any thread may call; nothing happens inside this call. `done` runs on the context's strand. The
 /// context's store outlives it; a copy of the context is held until then. Blocking forms are not
@@ -76,7 +78,8 @@ inline result<ranged_read_summary> get_one(const transfer_context& context, get_
 /// Errors, besides those: resource_exhausted for more bytes than the cap.
 ///
 /// Cost: one request up to 1 MiB, or up to a slice if the range has an end; that part of a longer
-/// object is requested twice.
+/// object is requested twice. Where the store does not tell the checksum with a range, the first
+/// request of a longer object is broken off at once, which costs its connection.
 void start_get_one(const transfer_context& context, get_one_request request,
                    object_store::completion<got_item> done);
 
@@ -138,7 +141,8 @@ void start_read_into(const transfer_context& context, read_bytes_request request
 ///
 /// Errors: out_of_range for an object of more than `max_bytes`, naming both sizes; data_loss when
 /// the bytes do not match the CRC32C of the object; aborted, and retryable, when the object was
-/// replaced while it was read; else the store's.
+/// replaced while it was read; else the store's. An object without a checksum is compared with
+/// nothing.
 ///
 /// Lifetime: as get_one. The form that takes a store makes a context for this call, so it does not
 /// share limits and measurements with others. Threads: as get_one. Cost: one request for each

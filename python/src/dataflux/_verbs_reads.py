@@ -30,8 +30,9 @@ def _into(options, offset, address, size, finish, lent):
     return Call(calling("get_one", byref(options), offset, address, size), finish, lent)
 
 
-def _into_new_bytes(options, offset, size):
+def _into_new_bytes(options, offset, size, whole=False):
     memory = new_bytes(size)
+    options.whole = whole
     lent = Lent(memory)
     return _into(options, offset, lent.address, size, lambda operation, record: memory, lent)
 
@@ -118,7 +119,8 @@ class ReadVerbs:
             return self._run(_nothing(options, b""))
         size = getattr(url, "size", None) if options.generation else None
         if size is not None and generation == 0 and offset < count_of(size, "url: its size"):
-            return self._run(_into_new_bytes(options, offset, min(wanted, size - offset)))
+            return self._run(_into_new_bytes(options, offset, min(wanted, size - offset),
+                                             whole=offset == 0 and wanted >= size))
         return self._run(_whole(options, offset, wanted))
 
     def read_into(self, url: Place, buffer: Buffer, *, offset: int = 0, generation: int = 0,

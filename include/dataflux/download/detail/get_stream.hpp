@@ -135,7 +135,7 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   std::vector<get_unit*> batch_{};
   std::vector<get_event> events_{};
   std::optional<composer> composer_{};
-  const bool ranges_tell_checksum_;
+  const bool ranges_tell_checksum_{store().traits().ranges_tell_checksum};
   std::size_t most_batched_;         ///< objects of a batch; less than two: there are none
   std::size_t batches_{0};           ///< under way
   bool batches_work_{false};         ///< one has

@@ -43,7 +43,6 @@ DATAFLUX_INLINE get_stream::get_stream(std::shared_ptr<transfer_state> core,
       source_(std::move(source)),
       request_(std::move(request)),
       queue_(core_->strand, core_->borrowed, core_->options.memory_cap / 16),
-      ranges_tell_checksum_(store().traits().ranges_tell_checksum),
       most_batched_(std::min<std::size_t>(most_pieces, store().traits().max_batch_reads)) {
   asked_.bucket = request_.bucket;
 }
