@@ -29,4 +29,5 @@
 #include <dataflux/transfer/impl/upload_machine_end.ipp>
 #include <dataflux/transfer/impl/upload_memory.ipp>
 #include <dataflux/transfer/impl/upload_request.ipp>
+#include <dataflux/transfer/impl/whole_check.ipp>
 #include <dataflux/transfer/impl/window.ipp>

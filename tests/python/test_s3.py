@@ -410,18 +410,39 @@ def whole_reads(client, url, row):
     return [lambda: client.get(url), lambda: client.get(row), into, lambda: many(url), lambda: many(row)]
 
 
+@pytest.mark.parametrize("ours", [True, False])
 @pytest.mark.parametrize("size", [100, 3 << 20, 20 << 20])
-def test_whole_reads_are_compared(emulator, client, bucket, size):
+def test_whole_reads_are_compared(emulator, client, bucket, size, ours, tmp_path):
+    """Objects of ours have a CRC32C, those of others what S3 makes itself, a CRC64NVME."""
     content = bytes(range(256)) * (size // 256 + 1)
-    with client.open(bucket("o"), "wb") as file:
-        file.write(content)
+    if ours:
+        with client.open(bucket("o"), "wb") as file:
+            file.write(content)
+    else:
+        bucket.put("o", content)
     (row,) = client.list(bucket())
-    for read in whole_reads(client, bucket("o"), row):
+    reads = whole_reads(client, bucket("o"), row)
+    for read in reads:
         assert read() == content
+    assert client.download(bucket("o"), tmp_path / "f").verified
+    assert (tmp_path / "f").read_bytes() == content
     emulator.faults({"action": "flip_byte", "verb": "objects.media", "offset": 7, "count": 0})
-    for read in whole_reads(client, bucket("o"), row):
+    for read in reads:
         with pytest.raises(dataflux.DataLossError):
             read()
+    with pytest.raises(dataflux.DataLossError):
+        client.download(bucket("o"), tmp_path / "f")
+
+
+def test_small_sources_of_a_join_are_compared(emulator, client, bucket):
+    bucket.put("a", b"0123456789")
+    client.put(bucket("b"), b"9876543210")
+    client.compose([bucket("a"), bucket("b")], bucket("all"))
+    assert client.get(bucket("all")) == b"01234567899876543210"
+    emulator.faults({"action": "flip_byte", "verb": "objects.media", "offset": 7, "count": 0})
+    for name in "ab":
+        with pytest.raises(dataflux.DataLossError):
+            client.compose([bucket(name)] * 2, bucket("joined"))
 
 
 def test_whole_reads_of_event_loops_and_file_systems_are_compared(emulator, client, bucket):

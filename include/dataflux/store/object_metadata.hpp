@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/detail/whole_checksum.hpp>
 #include <dataflux/codec/timestamp.hpp>
 #include <dataflux/detail/config.hpp>
 
@@ -23,6 +24,8 @@ struct object_metadata {
   std::int64_t metageneration{0};
   /// CRC32C of the stored bytes.
   std::optional<std::uint32_t> crc32c{};
+  /// Another checksum of them, which the library compares where there is no crc32c.
+  std::optional<detail::codec::whole_checksum> other_checksum{};
   /// Base64; empty for composites and multipart uploads, which have none.
   std::string md5_hash{};
   std::string etag{};

@@ -30,6 +30,19 @@ TEST_CASE("whole_checksum: bytes may come in any pieces", "[codec]") {
   }
 }
 
+TEST_CASE("whole_checksum: two neighbours make that of both", "[codec]") {
+  std::string text(70'000, '\0');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 31 + i / 7);
+  const auto all = as_bytes(text);
+  for (const auto kind : {checksum_kind::crc64nvme, checksum_kind::crc32}) {
+    for (const std::size_t cut : {0U, 1U, 7U, 8U, 255U, 4'096U, 65'537U, 69'999U, 70'000U}) {
+      const auto a = extend_sum(kind, 0, all.first(cut));
+      const auto b = extend_sum(kind, 0, all.subspan(cut));
+      CHECK(combine_sums(kind, a, b, all.size() - cut) == extend_sum(kind, 0, all));
+    }
+  }
+}
+
 TEST_CASE("whole_checksum: the text form is strict, and read back as it was", "[codec]") {
   const whole_checksum sum{checksum_kind::crc64nvme, 0xAE8B14860A799888U};
   CHECK(encode_checksum(sum) == "rosUhgp5mIg=");

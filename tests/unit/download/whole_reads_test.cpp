@@ -1,6 +1,8 @@
+#include <dataflux/codec/detail/whole_checksum.hpp>
 #include <dataflux/download/get_one.hpp>
 
 #include <support/catch.hpp>
+#include <support/scripted_store.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -226,6 +228,70 @@ TEST_CASE("whole reads: an object that is replaced in the middle is not taken fo
   CHECK_FALSE(item.failure);
   CHECK_FALSE(item.verified);
   CHECK(same(item.bytes, body_of(5'000'000, 7)));
+}
+
+/// Tells no CRC32C, but the CRC64NVME of `body`, in the reply to a stat.
+class other_sum final : public scripted_store {
+ public:
+  other_sum(dataflux::object_store& inner, std::vector<std::byte> body)
+      : scripted_store(inner, [](const auto&) { return page_fault::none; }),
+        body_(std::move(body)) {}
+  using scripted_store::start;
+  void start(const dataflux::read_request& r, dataflux::byte_sink& sink,
+             completion<dataflux::read_summary> done) override {
+    scripted_store::start(r, sink,
+                          [done = std::move(done)](result<dataflux::read_summary> read) mutable {
+                            if (read) read->object_crc32c.reset(), read->verified = false;
+                            done(std::move(read));
+                          });
+  }
+  void start(const dataflux::stat_request& r, completion<dataflux::object_metadata> done) override {
+    scripted_store::start(
+        r, [this, done = std::move(done)](result<dataflux::object_metadata> object) mutable {
+          using namespace dataflux::detail::codec;
+          if (object) {
+            object->crc32c.reset();
+            object->other_checksum.emplace(
+                whole_checksum{checksum_kind::crc64nvme, crc64nvme_extend(0, body_)});
+          }
+          done(std::move(object));
+        });
+  }
+
+ private:
+  std::vector<std::byte> body_;
+};
+
+TEST_CASE("whole reads: long ones are compared by another checksum where that is all there is",
+          "[download]") {
+  constexpr std::size_t size = 5'000'000;
+  for (const bool good : {true, false}) {
+    store_fixture<threaded_virtual_clock> f({.traits = {.ranges_tell_checksum = false}});
+    f.store.put("bucket", "o", dataflux::synthetic_bytes(size, 7));
+    other_sum store(f.store, body_of(size, good ? 7 : 8));
+    const dataflux::transfer_context context(store, {.memory_cap = 32U << 20U, .slice = slice});
+    std::vector<std::byte> memory(size);
+    const auto into =
+        f.end(dataflux::submit_get_one(context, {.bucket = "bucket", .object = "o"}, memory));
+    const auto one = f.end(dataflux::submit_get_one(context, {.bucket = "bucket", .object = "o"}));
+    const auto bytes =
+        f.end(dataflux::submit_read_bytes(context, {.bucket = "bucket", .object = "o"}));
+    if (!good) {
+      for (const auto* why : {&into.error(), &one.error(), &bytes.error()}) {
+        CHECK(why->code() == errc::data_loss);
+        CHECK(why->message().find("CRC64NVME") != std::string::npos);
+      }
+      continue;
+    }
+    REQUIRE(into);
+    CHECK(into->verified);
+    CHECK(same(memory, body_of(size, 7)));
+    REQUIRE(one);
+    CHECK(one->verified);
+    CHECK(same(one->bytes, body_of(size, 7)));
+    REQUIRE(bytes);
+    CHECK(same(*bytes, body_of(size, 7)));
+  }
 }
 
 }  // namespace

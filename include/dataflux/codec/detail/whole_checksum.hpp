@@ -35,14 +35,23 @@ struct whole_checksum {
 std::optional<whole_checksum> decode_checksum(checksum_kind kind, std::string_view text);
 std::string encode_checksum(const whole_checksum& sum);
 
+/// The checksum of A followed by `bytes`, where `sum` is that of A. Not of xxhash64, whose runs
+/// keep more than a value.
+std::uint64_t extend_sum(checksum_kind kind, std::uint64_t sum, bytes_view bytes) noexcept;
+/// The checksum of A followed by B, from the two and B's length, without the bytes; as
+/// crc32c_combine(). Not of xxhash64.
+std::uint64_t combine_sums(checksum_kind kind, std::uint64_t a, std::uint64_t b,
+                           std::uint64_t b_length) noexcept;
+/// "CRC64NVME".
+std::string_view to_string(checksum_kind kind) noexcept;
+
 /// Compares bytes that come one behind the other with what they should be.
 class checksum_run {
  public:
   explicit checksum_run(const whole_checksum& wanted) noexcept : wanted_(wanted) {}
   void extend(bytes_view bytes) noexcept;
   bool good() const noexcept;
-  /// "CRC64NVME".
-  std::string_view name() const noexcept;
+  std::string_view name() const noexcept { return to_string(wanted_.kind); }
 
  private:
   whole_checksum wanted_;

@@ -31,8 +31,10 @@ constexpr crc_tables<Word> make_crc_tables(Word polynomial) {
   return tables;
 }
 
-inline constexpr auto crc64nvme_tables = make_crc_tables<std::uint64_t>(0x9A6C9329AC4BC9B5U);
-inline constexpr auto crc32_tables = make_crc_tables<std::uint32_t>(0xEDB88320U);
+inline constexpr std::uint64_t crc64nvme_polynomial = 0x9A6C9329AC4BC9B5U;
+inline constexpr std::uint32_t crc32_polynomial = 0xEDB88320U;
+inline constexpr auto crc64nvme_tables = make_crc_tables(crc64nvme_polynomial);
+inline constexpr auto crc32_tables = make_crc_tables(crc32_polynomial);
 
 template <class Word>
 Word extend_by_tables(const crc_tables<Word>& tables, Word crc, bytes_view bytes) noexcept {
@@ -51,6 +53,27 @@ Word extend_by_tables(const crc_tables<Word>& tables, Word crc, bytes_view bytes
     crc = (crc >> 8U) ^ tables[0][(crc ^ std::to_integer<Word>(byte)) & 0xFFU];
   }
   return ~crc;
+}
+
+/// crc * x^(8 length) modulo the polynomial, both reflected: what so many zero bytes make of a
+/// checksum, but for its init and xorout. By squaring: x^(2^k) for each bit of the length.
+template <class Word>
+constexpr Word shift_sum(Word polynomial, Word crc, std::uint64_t length) noexcept {
+  constexpr Word one = Word{1} << (sizeof(Word) * 8 - 1);
+  const auto multiply = [polynomial](Word a, Word b) {
+    Word product = 0;
+    for (Word bit = one; bit != 0; bit >>= 1U) {
+      if ((a & bit) != 0) product ^= b;
+      b = (b >> 1U) ^ ((b & 1U) != 0 ? polynomial : Word{0});
+    }
+    return product;
+  };
+  Word power = one >> 8U;  // x^8
+  for (; length != 0; length >>= 1U) {
+    if ((length & 1U) != 0) crc = multiply(power, crc);
+    power = multiply(power, power);
+  }
+  return crc;
 }
 
 constexpr std::size_t size_of(checksum_kind kind) noexcept {
@@ -83,17 +106,23 @@ DATAFLUX_INLINE std::string encode_checksum(const whole_checksum& sum) {
   return encode_base64({bytes.data(), size});
 }
 
+DATAFLUX_INLINE std::uint64_t extend_sum(checksum_kind kind, std::uint64_t sum,
+                                         bytes_view bytes) noexcept {
+  if (kind == checksum_kind::crc64nvme) return crc64nvme_extend(sum, bytes);
+  return crc32_extend(static_cast<std::uint32_t>(sum), bytes);
+}
+
+DATAFLUX_INLINE std::uint64_t combine_sums(checksum_kind kind, std::uint64_t a, std::uint64_t b,
+                                           std::uint64_t b_length) noexcept {
+  if (kind == checksum_kind::crc64nvme) return shift_sum(crc64nvme_polynomial, a, b_length) ^ b;
+  return shift_sum(crc32_polynomial, static_cast<std::uint32_t>(a), b_length) ^ b;
+}
+
 DATAFLUX_INLINE void checksum_run::extend(bytes_view bytes) noexcept {
-  switch (wanted_.kind) {
-    case checksum_kind::crc64nvme:
-      made_ = crc64nvme_extend(made_, bytes);
-      break;
-    case checksum_kind::crc32:
-      made_ = crc32_extend(static_cast<std::uint32_t>(made_), bytes);
-      break;
-    case checksum_kind::xxhash64:
-      hash_.extend(bytes);
-      break;
+  if (wanted_.kind == checksum_kind::xxhash64) {
+    hash_.extend(bytes);
+  } else {
+    made_ = extend_sum(wanted_.kind, made_, bytes);
   }
 }
 
@@ -101,9 +130,9 @@ DATAFLUX_INLINE bool checksum_run::good() const noexcept {
   return wanted_.value == (wanted_.kind == checksum_kind::xxhash64 ? hash_.value() : made_);
 }
 
-DATAFLUX_INLINE std::string_view checksum_run::name() const noexcept {
-  if (wanted_.kind == checksum_kind::xxhash64) return "XXH64";
-  return wanted_.kind == checksum_kind::crc64nvme ? "CRC64NVME" : "CRC32";
+DATAFLUX_INLINE std::string_view to_string(checksum_kind kind) noexcept {
+  if (kind == checksum_kind::xxhash64) return "XXH64";
+  return kind == checksum_kind::crc64nvme ? "CRC64NVME" : "CRC32";
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::codec

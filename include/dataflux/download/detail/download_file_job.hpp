@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/detail/whole_checksum.hpp>
 #include <dataflux/download/detail/part_file.hpp>
 #include <dataflux/download/download_file.hpp>
 #include <dataflux/download/getter.hpp>
@@ -35,6 +36,7 @@ class download_file_job final : public call_coordinator<download_file_job, downl
   void arrived(result<std::vector<got_item>> batch);
   // On a thread for files.
   void open();
+  std::optional<error> compare();
   void verify();
   void write();
   void close();
@@ -53,11 +55,14 @@ class download_file_job final : public call_coordinator<download_file_job, downl
   const download_file_request request_;
   part_content content_{};
   std::optional<std::uint32_t> object_crc32c_{};
+  /// In its place, of all of an object.
+  std::optional<codec::whole_checksum> other_{};
   std::optional<part_file> file_{};
   std::optional<getter> slices_{};
   std::vector<std::uint32_t> wanted_{};     ///< slices that are to be read, in order
   std::size_t examined_{0};                 ///< slices of which that is known
   std::vector<std::uint32_t> checksums_{};  ///< by slice
+  std::vector<std::uint64_t> sums_{};       ///< by slice, of the kind of `other_`
   std::size_t there_{0};                    ///< slices in the file
   std::vector<got_item> batch_{};
   downloaded_file got_{};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/codec/detail/whole_checksum.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/transfer/detail/journal_file.hpp>
 
@@ -51,8 +52,9 @@ class part_file {
 
   result<void> create();
   result<void> open_with_journal();
-  /// The checksum of slice `i`, if the file has it and its bytes match.
-  std::optional<std::uint32_t> verified(std::size_t i);
+  /// The checksum of slice `i`, if the file has it and its bytes match. `also` is then what their
+  /// other checksum is.
+  std::optional<std::uint32_t> verified(std::size_t i, codec::whole_checksum* also = nullptr);
   result<void> write(std::size_t i, bytes_view bytes, std::uint32_t crc32c);
   result<void> publish(bool flush);
   void keep() noexcept { file_.keep(); }

@@ -80,6 +80,7 @@ DATAFLUX_INLINE void download_file_job::plan(const object_metadata& object) {
               .length = length,
               .slice = std::max<std::uint64_t>(std::min(context_.options().slice, room), 1)};
   if (!object_crc32c_) object_crc32c_ = object.crc32c;
+  if (!object_crc32c_ && length == size) other_ = object.other_checksum;
   on_file_thread(&download_file_job::open);
 }
 
@@ -91,6 +92,7 @@ DATAFLUX_INLINE void download_file_job::open() {
     return close();
   }
   checksums_.resize(content_.slices());
+  if (other_) sums_.resize(content_.slices());
   verify();
 }
 
@@ -101,12 +103,14 @@ DATAFLUX_INLINE void download_file_job::verify() {
   const std::size_t last =
       request_.resume ? std::min(all, examined_ + slices_a_step) : std::size_t{0};
   for (; examined_ < last; ++examined_) {
-    const auto found = file_->verified(examined_);
+    codec::whole_checksum sum{.kind = other_ ? other_->kind : codec::checksum_kind{}};
+    const auto found = file_->verified(examined_, other_ ? &sum : nullptr);
     if (!found) {
       wanted_.push_back(static_cast<std::uint32_t>(examined_));
       continue;
     }
     checksums_[examined_] = *found;
+    if (other_) sums_[examined_] = sum.value;
     ++there_;
     got_.resumed += content_.length_of(examined_);
     if (request_.progress) request_.progress(content_.length_of(examined_));
@@ -168,6 +172,7 @@ DATAFLUX_INLINE void download_file_job::write() {
       return close();
     }
     checksums_[i] = item.crc32c;
+    if (other_) sums_[i] = codec::extend_sum(other_->kind, 0, item.bytes);
     ++there_;
     item.memory = {};
     if (request_.progress) request_.progress(content_.length_of(i));
@@ -176,24 +181,34 @@ DATAFLUX_INLINE void download_file_job::write() {
   on_strand(&download_file_job::next);
 }
 
+/// All slices with the object's checksum, if it has one and they are all of it.
+DATAFLUX_INLINE std::optional<error> download_file_job::compare() {
+  crc32c_accumulator all;
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < checksums_.size(); ++i) {
+    const std::uint64_t length = content_.length_of(i);
+    all.append({checksums_[i], length});
+    if (other_) sum = codec::combine_sums(other_->kind, sum, sums_[i], length);
+  }
+  got_.crc32c = all.crc();
+  const bool whole = content_.length == content_.object_size;
+  got_.verified = whole && (object_crc32c_ || other_);
+  if (!got_.verified) return std::nullopt;
+  if (other_ ? other_->value == sum : *object_crc32c_ == all.crc()) return std::nullopt;
+  there_ = 0;  // which slice is wrong cannot be told
+  return named(
+      {errc::data_loss, "the bytes received do not match the object's " +
+                            std::string(other_ ? codec::to_string(other_->kind) : "CRC32C")});
+}
+
 /// The last step: the file gets its name, or goes.
 DATAFLUX_INLINE void download_file_job::close() {
   batch_.clear();
-  crc32c_accumulator all;
-  for (std::size_t i = 0; i < checksums_.size(); ++i) {
-    all.append({checksums_[i], content_.length_of(i)});
-  }
-  const bool whole = content_.length == content_.object_size;
-  if (!failure_ && whole && object_crc32c_ && *object_crc32c_ != all.crc()) {
-    failure_ = named({errc::data_loss, "the bytes received do not match the object's CRC32C"});
-    there_ = 0;  // which slice is wrong cannot be told
-  }
+  if (!failure_) failure_ = compare();
   if (!failure_) {
     got_.bytes = content_.length;
-    got_.crc32c = all.crc();
     got_.object_size = content_.object_size;
     got_.generation = content_.generation;
-    got_.verified = whole && object_crc32c_.has_value();
     if (const auto named = file_->publish(request_.flush); !named) failure_ = named.error();
     published_ = !failure_;
   }

@@ -198,6 +198,8 @@ DATAFLUX_INLINE void one_read::first_ended(const result<read_summary>& outcome) 
   }
   if (size <= outcome->bytes) return whole_ended();
   memory_ = grow_(static_cast<std::size_t>(size));
+  // By another checksum all of it is compared together, as it is read.
+  if (!tells_ && !request_.crc32c) checksum_ = {};
   rest();
 }
 

@@ -123,7 +123,8 @@ DATAFLUX_INLINE bool part_file::read_back(bytes_span into, std::uint64_t offset)
   return file_.read(into, offset) == into.size();
 }
 
-DATAFLUX_INLINE std::optional<std::uint32_t> part_file::verified(std::size_t i) {
+DATAFLUX_INLINE std::optional<std::uint32_t> part_file::verified(std::size_t i,
+                                                                 codec::whole_checksum* also) {
   std::uint32_t record[2];
   std::memcpy(record, records_.data() + i * record_size, record_size);
   if (record[1] != check_of(i, record[0])) return std::nullopt;
@@ -136,6 +137,7 @@ DATAFLUX_INLINE std::optional<std::uint32_t> part_file::verified(std::size_t i) 
         static_cast<std::size_t>(std::min<std::uint64_t>(left, scratch_.size())));
     if (!read_back(some, at)) return std::nullopt;
     crc = crc32c_extend(crc, some);
+    if (also != nullptr) also->value = codec::extend_sum(also->kind, also->value, some);
     at += some.size();
     left -= some.size();
   }

@@ -179,11 +179,14 @@ DATAFLUX_INLINE void join_call::read_part(std::uint32_t number,
   const join_piece::extent& from = piece.extents[extent];
   const auto length = static_cast<std::size_t>(from.length);
   const auto sink = std::make_shared<span_sink>(bytes_span(*bytes).subspan(at, length));
-  const read_request request{.bucket = what_.sources[from.source].bucket,
-                             .object = what_.sources[from.source].object,
-                             .range = byte_range::span(from.offset, from.length),
-                             .generation = found_[from.source].generation,
-                             .limits = clock_.limits(what_.limits.stop)};
+  // The checksum of all of a source comes with all of it alone.
+  const bool all = from.offset == 0 && from.length == found_[from.source].size;
+  const read_request request{
+      .bucket = what_.sources[from.source].bucket,
+      .object = what_.sources[from.source].object,
+      .range = all ? byte_range::all() : byte_range::span(from.offset, from.length),
+      .generation = found_[from.source].generation,
+      .limits = clock_.limits(what_.limits.stop)};
   auto done = [=, self = shared_from_this()](result<read_summary> got) mutable {
     self->back([=, got = std::move(got)](join_call& here) mutable {
       if (!got) return here.part_ended(std::move(got).error());

@@ -104,6 +104,7 @@ DATAFLUX_INLINE result<object_metadata> read_object_head(const http::reply_head&
   auto sums = checksums_of(head);
   if (!sums) return std::move(sums).error();
   out.crc32c = sums->crc32c;
+  out.other_checksum = sums->other;
   const auto size = http::parse_decimal(head.find("content-length").value_or(""));
   const bool none_has_sum = size == 0U && out.crc32c.value_or(0) != 0;
   if (!size || *size > greatest_object || none_has_sum) {

@@ -2,6 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/codec/detail/whole_checksum.hpp>
 #include <dataflux/store/detail/call_coordinator.hpp>
 #include <dataflux/store/detail/late_failure.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
@@ -10,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -40,12 +43,15 @@ class ranged_call final : public call_coordinator<ranged_call, ranged_read_summa
   void start(const read_request& what, std::size_t slice, std::unique_ptr<span_sink> sink);
   bool is_whole() const noexcept;
   void ask_checksum();
+  /// All has come: whether it is to be compared otherwise than by its CRC32C, which is begun.
+  bool compares_other();
   void arrived(std::size_t slice, std::int64_t asked, const result<read_summary>& outcome);
   std::optional<error> judge(std::size_t slice, std::int64_t asked,
                              const result<read_summary>& outcome);
   std::optional<error> take(std::size_t slice, std::int64_t asked, const read_summary& summary);
   std::optional<error> verify();
   error described(errc code, const std::string& what) const;
+  error differs_from(std::string_view checksum) const;
 
   read_engine& engine_;
   read_member own_{};
@@ -58,6 +64,7 @@ class ranged_call final : public call_coordinator<ranged_call, ranged_read_summa
   late_failure late_{};
   std::optional<std::uint32_t> object_crc32c_;
   bool asks_checksum_;  ///< once, where no slice has told it
+  std::optional<codec::whole_checksum> other_{};
   ranged_read_summary summary_{};
 };
 

@@ -2,6 +2,7 @@
 
 #include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/transfer/detail/ranged_call.hpp>
+#include <dataflux/transfer/detail/whole_check.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -76,7 +77,7 @@ DATAFLUX_INLINE void ranged_call::advance() {
     if (!requests_stopped()) return;
     fail(error(errc::cancelled, "the caller asked to stop"));
   }
-  end();
+  if (!compares_other()) end();
 }
 
 DATAFLUX_INLINE void ranged_call::read_one() {
@@ -141,8 +142,30 @@ DATAFLUX_INLINE void ranged_call::ask_checksum() {
       then<object_metadata>([](ranged_call& self, const result<object_metadata>& object) {
         const bool same = object && object->generation == self.summary_.generation;
         if (same) self.object_crc32c_ = object->crc32c;
+        if (same && !object->crc32c) self.other_ = object->other_checksum;
         self.advance();
       }));
+}
+
+DATAFLUX_INLINE bool ranged_call::compares_other() {
+  if (failed() || !other_ || !is_whole()) return false;
+  const codec::whole_checksum wanted = *std::exchange(other_, std::nullopt);
+  return within_memory([&] {
+    start_whole_check(into_, wanted,
+                      then<bool>([kind = wanted.kind](ranged_call& self, const result<bool>& good) {
+                        self.summary_.verified = good.value_or(false);
+                        if (good && !*good) self.fail(self.differs_from(to_string(kind)));
+                        self.advance();
+                      }));
+  });
+}
+
+DATAFLUX_INLINE error ranged_call::differs_from(std::string_view checksum) const {
+  for (std::size_t slice = 0; slice < checksums_.size(); ++slice) {
+    engine_.forget(request_of(slice));
+  }
+  return described(errc::data_loss,
+                   "the bytes received do not match the object's " + std::string(checksum));
 }
 
 DATAFLUX_INLINE void ranged_call::arrived(std::size_t slice, std::int64_t asked,
@@ -197,8 +220,8 @@ DATAFLUX_INLINE std::optional<error> ranged_call::take(std::size_t slice, std::i
   }
   checksums_[slice] = crc32c_accumulator(summary.crc32c, summary.bytes);
   summary_.verified = summary.verified;
-  const bool untold = !object_crc32c_ && !request_.all && is_whole();
-  if (untold && std::exchange(asks_checksum_, false)) ask_checksum();
+  const bool compared = object_crc32c_ || request_.all || summary.verified;
+  if (!compared && is_whole() && std::exchange(asks_checksum_, false)) ask_checksum();
   return std::nullopt;
 }
 
@@ -209,10 +232,7 @@ DATAFLUX_INLINE std::optional<error> ranged_call::verify() {
   summary_.crc32c = all.crc();
   if (!is_whole() || !object_crc32c_) return std::nullopt;
   if (summary_.crc32c != *object_crc32c_) {
-    for (std::size_t slice = 0; slice < checksums_.size(); ++slice) {
-      engine_.forget(request_of(slice));
-    }
-    return described(errc::data_loss, "the bytes received do not match the object's CRC32C");
+    return differs_from("CRC32C");
   }
   summary_.verified = true;
   return std::nullopt;
