@@ -89,6 +89,7 @@ class piece_sink final : public byte_sink {
   /// What has come lies there; in memory(), if that is the library's.
   bytes_span bytes() const noexcept { return to_; }
   shared_bytes& memory() noexcept { return memory_; }
+  std::size_t most() const noexcept { return size_; }
   /// How many bytes would have fitted what came, or perhaps; 0 where it did fit.
   std::uint64_t lacked() const noexcept { return lacked_; }
 

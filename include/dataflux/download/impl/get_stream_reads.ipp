@@ -261,7 +261,10 @@ DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summ
   p.generation = outcome->generation;
   p.resolve();
   if (p.failure) return done(unit);
-  const bool all = outcome->bytes >= p.length;
+  // A body of 200 without a Content-Range counts as the whole object. One that is exactly as long
+  // as what was asked for may be a part of it, unless a checksum says that it is all.
+  const bool exact = outcome->bytes == unit.sink->most() && p.request.member.empty();
+  const bool all = outcome->bytes >= p.length && (!exact || outcome->verified);
   if (!all) unit.sink.reset();
   const window_fit fit =
       window_->sized(unit.number, core_->footprint(p.length), unit.by_parts(*core_));
