@@ -22,7 +22,7 @@ inline void take_fact(std::string_view name, std::string_view value, service::re
   switch (name.size()) {
     case 4:
       if (is("date")) return first(out.date);
-      if (is("etag")) first(out.etag);
+      if (is("etag") && out.etag.empty()) out.etag = service::tag_in(value);
       return;
     case 11:
       if (!is("retry-after")) return;
