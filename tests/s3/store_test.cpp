@@ -2,6 +2,7 @@
 #include <support/s3_behaviour.hpp>
 
 #include <string>
+#include <utility>
 
 namespace s3_store_test {
 // The client against an S3 of our own, over a socket.
@@ -23,7 +24,9 @@ TEST_CASE("s3 store: what the verbs of S3 do", "[s3]") {
         options.upload_checksum = sum;
         return s3::client::create(options).value();
       };
-      const s3_behaviour::behaviour play{*f.client, "bucket", s3_behaviour::odd_names, joining};
+      auto names = s3_behaviour::odd_names;
+      names.insert(names.end(), {"a\nb", "a\rb"});
+      const s3_behaviour::behaviour play{*f.client, "bucket", std::move(names), joining};
       (play.*each.run)();
     }
   }

@@ -721,7 +721,7 @@ class checker {
   void bad_arguments() {
     INFO("bad input is refused for what it is");
     const std::vector<std::string> bad_names{
-        "", ".", "..", std::string(1025, 'x'), "a\nb", "\xff\xfe", ".well-known/acme-challenge/x"};
+        "", ".", "..", std::string(1025, 'x'), "\xff\xfe", ".well-known/acme-challenge/x"};
     for (const auto& bad : bad_names) {
       check_fails(stat(bad), errc::invalid_argument);
       check_fails(put(bad, {}), errc::invalid_argument);

@@ -248,7 +248,7 @@ TEST_CASE("s3 multipart: abort and the two lists", "[s3]") {
 }
 
 TEST_CASE("s3 delete: names in one document, and those that stay", "[s3]") {
-  const dataflux::remove_many_request r{.bucket = "bkt", .objects = {{"a&b"}, {"c<d>", "t"}}};
+  const dataflux::remove_many_request r{.bucket = "bkt", .objects = {{"a&b"}, {"c<d>\n", "t"}}};
   const auto state = prepared<s3::delete_verb>(r);
   const auto request = built<s3::delete_verb>(r, state);
   CHECK(request.method == http::method::post);
@@ -256,7 +256,7 @@ TEST_CASE("s3 delete: names in one document, and those that stay", "[s3]") {
   CHECK(request.headers.find("x-amz-checksum-crc32c").has_value());
   CHECK(body_text(request) ==
         "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Quiet>true</Quiet><Object>"
-        "<Key>a&amp;b</Key></Object><Object><Key>c&lt;d&gt;</Key><ETag>\"t\"</ETag></Object></"
+        "<Key>a&amp;b</Key></Object><Object><Key>c&lt;d&gt;&#10;</Key><ETag>\"t\"</ETag></Object></"
         "Delete>");
 
   const auto parse = [&](std::string_view body) {
@@ -265,13 +265,14 @@ TEST_CASE("s3 delete: names in one document, and those that stay", "[s3]") {
   };
   CHECK(parse("<DeleteResult/>").value().empty());
   const auto some = parse(
-      "<DeleteResult><Error><Key>c&lt;d&gt;</Key><Code>AccessDenied</Code><Message>no</Message>"
+      "<DeleteResult><Error><Key>c&lt;d&gt;&#10;</Key><Code>AccessDenied</Code><Message>no</"
+      "Message>"
       "</Error></DeleteResult>");
   REQUIRE((some && some->size() == 1));
   CHECK(some->at(0).index == 1);
   CHECK(some->at(0).why.code() == errc::permission_denied);
-  CHECK(some->at(0).why.object() == "c<d>");
-  CHECK(parse("<DeleteResult><Error><Key>c&lt;d&gt;</Key><Code>SlowDown</Code></Error>"
+  CHECK(some->at(0).why.object() == "c<d>\n");
+  CHECK(parse("<DeleteResult><Error><Key>c&lt;d&gt;&#10;</Key><Code>SlowDown</Code></Error>"
               "</DeleteResult>")
             ->at(0)
             .why.retryable());

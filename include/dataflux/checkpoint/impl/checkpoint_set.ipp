@@ -44,6 +44,7 @@ inline result<void> validate_last(const last_object& last, const std::string& bu
   for (const auto& [key, value] : last.metadata) {
     if (key.starts_with("dataflux-")) return bad("metadata keys \"dataflux-*\" are the set's own");
   }
+  if (auto good = validate_one_line(last.name); !good) return good;
   return validate(insert_request{.bucket = bucket,
                                  .object = folder + last.name,
                                  .attributes = {.content_type = last.content_type,
@@ -60,9 +61,9 @@ inline result<set_manifest> make_manifest(std::vector<member_record> members,
   const member_record* before = nullptr;
   for (const member_record& member : members) {
     if (auto good = validate(member); !good) return std::move(good).error();
-    if (auto good = validate_object_name(folder + member.name); !good) {
-      return std::move(good).error();
-    }
+    const std::string object = folder + member.name;
+    if (auto good = validate_object_name(object); !good) return std::move(good).error();
+    if (auto good = validate_one_line(object); !good) return std::move(good).error();
     const bool twice = before != nullptr && before->name == member.name;
     if (twice || member.name == last.name) {
       return error{errc::invalid_argument, "member " + json_quoted(member.name) +

@@ -131,7 +131,7 @@ struct list_uploads_result {
 };
 result<list_uploads_result> parse_list_uploads_result(bytes_view body);
 
-/// Appends a text of an element, with its '&', '<' and '>' escaped.
+/// Appends a text of an element, with its '&', '<', '>' and line ends escaped.
 void append_xml_text(std::string& out, std::string_view text);
 
 /// A part that was uploaded: its number and its ETag as the header gave it, quotes included.

@@ -187,6 +187,12 @@ DATAFLUX_INLINE void append_xml_text(std::string& out, std::string_view text) {
       case '>':
         out += "&gt;";
         break;
+      case '\n':
+        out += "&#10;";
+        break;
+      case '\r':
+        out += "&#13;";
+        break;
       default:
         out += c;
     }

@@ -44,6 +44,7 @@ class dialect final : public service::dialect {
   std::string_view scheme() const noexcept override { return "s3"; }
   DATAFLUX_INLINE std::span<const std::string_view> verbs() const noexcept override;
   std::optional<error> refuse_bucket(std::string_view) const override { return std::nullopt; }
+  std::optional<error> refuse_object(std::string_view) const override { return std::nullopt; }
   DATAFLUX_INLINE bool trusts(const http::request& request) const noexcept override;
   DATAFLUX_INLINE void add_fields(const call_id& id, http::header_list& headers) const override;
   DATAFLUX_INLINE void gather_facts(const http::reply_head& head,

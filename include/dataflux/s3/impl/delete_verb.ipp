@@ -16,12 +16,12 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 
-/// Of a text in UTF-8: no control characters but the three that XML 1.0 has, and neither of the two
-/// that are none.
+/// Of a text in UTF-8: no control characters but two that XML 1.0 has, and neither of the two that
+/// are none. CR, the third, comes back as LF from a server that does not escape it.
 inline bool fits_xml(std::string_view text) noexcept {
   const bool controls = std::any_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 && byte != '\t';
+    return byte < 0x20 && byte != '\t' && byte != '\n';
   });
   return !controls && text.find("\xEF\xBF\xBE") == std::string_view::npos &&
          text.find("\xEF\xBF\xBF") == std::string_view::npos;

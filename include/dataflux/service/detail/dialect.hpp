@@ -9,6 +9,7 @@
 #include <dataflux/http/detail/url.hpp>
 #include <dataflux/service/detail/reply_facts.hpp>
 #include <dataflux/service/detail/verb.hpp>
+#include <dataflux/store/detail/validate.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/store/requests.hpp>
@@ -17,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
@@ -58,6 +60,13 @@ class dialect {
     return error{errc::invalid_argument,
                  "an ARN stands for what AWS has, and this is another service: begin the URL with "
                  "s3://, or name a bucket"};
+  }
+
+  /// The same of an object's name that has passed validate_object_name().
+  virtual std::optional<error> refuse_object(std::string_view object) const {
+    auto good = validate_one_line(object);
+    if (good) return std::nullopt;
+    return std::move(good).error();
   }
 
   /// Whether the place that a request goes to may learn who asks. Else it is not signed.

@@ -22,8 +22,8 @@
 /// the rule. Pure, thread-safe; no allocation on success, linear in the size of names and metadata.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// 1-1024 bytes of UTF-8 without CR and LF; not "." or ".."; not below
-/// ".well-known/acme-challenge/" (protocol.md 0.1).
+/// 1-1024 bytes of UTF-8; not "." or ".."; not below ".well-known/acme-challenge/" (protocol.md
+/// 0.1).
 result<void> validate_object_name(std::string_view object);
 
 /// Services' own have some 200 bytes; each travels in the target of every request of its upload.
@@ -31,6 +31,10 @@ inline constexpr std::size_t longest_upload_id = 2048;
 
 /// 1-2,048 bytes of printable ASCII.
 result<void> validate_upload_id(std::string_view id);
+
+/// Neither CR nor LF, which S3 has in names and the others do not (protocol.md 0.1). Each service's
+/// dialect asks; so does what writes names for all services.
+result<void> validate_one_line(std::string_view object);
 
 /// content_type, content_encoding and kms_key_name are printable ASCII; storage_class is of A-Z and
 /// '_'; custom metadata is UTF-8 without control characters, its keys are not empty, not repeated

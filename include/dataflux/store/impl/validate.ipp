@@ -220,13 +220,16 @@ DATAFLUX_INLINE result<void> detail::validate_object_name(std::string_view objec
     return bad("has " + std::to_string(object.size()) + " bytes, at most 1024 are allowed");
   }
   if (!detail::codec::is_valid_utf8(object)) return bad("is not valid UTF-8");
-  const auto has = [&](char c) { return object.find(c) != std::string_view::npos; };
-  if (has('\r') || has('\n')) return bad("must not have CR or LF");
   if (object == "." || object == "..") return bad("must not be '.' or '..'");
   if (object.starts_with(".well-known/acme-challenge/")) {
     return bad("must not begin with .well-known/acme-challenge/");
   }
   return {};
+}
+
+DATAFLUX_INLINE result<void> detail::validate_one_line(std::string_view object) {
+  if (object.find_first_of("\r\n") == std::string_view::npos) return {};
+  return detail::bad_input("object name", object, "must not have CR or LF");
 }
 
 DATAFLUX_INLINE result<void> detail::validate_conditions(const preconditions& c, bool exclusive) {
