@@ -134,8 +134,8 @@ class checkpoint_set {
   /// only if no other save of the set is running.
   ///
   /// Errors: already_exists for a committed set, and for leftovers of an earlier save unless they
-  /// are replaced; the first failure of a removal; those of listing. Cost: one listing of the
-  /// prefix.
+  /// are replaced; failed_precondition where the store cannot commit; the first failure of a
+  /// removal; those of listing. Cost: one listing of the prefix.
   result<removal_report> begin(unfinished_members unfinished = unfinished_members::refuse,
                                call_limits limits = {}) const;
   operation<removal_report> submit_begin(unfinished_members unfinished = unfinished_members::refuse,
@@ -146,8 +146,8 @@ class checkpoint_set {
   /// Begins a save over the set, which may be committed, damaged or missing. Nothing has to be
   /// removed before, and nothing is written. The commit removes leftovers of earlier saves.
   ///
-  /// Errors: failed_precondition if there are several last objects; those of listing. Cost: one
-  /// listing of the prefix.
+  /// Errors: failed_precondition if there are several last objects, or the store cannot commit;
+  /// those of listing. Cost: one listing of the prefix.
   result<save_over> begin_over(call_limits limits = {}) const;
   operation<save_over> submit_begin_over(call_limits limits = {}) const;
   void start_begin_over(const call_limits& limits, object_store::completion<save_over> done) const;

@@ -80,6 +80,16 @@ TEST_CASE("checkpoint_set: the last object is the caller's, with all that it is 
   CHECK(w.open("run/step-1", ".other").error().code() == errc::failed_precondition);
 }
 
+TEST_CASE("checkpoint_set: a store that cannot commit is told at the beginning", "[checkpoint]") {
+  set_fixture w({.scheme = "ais", .moves = false});
+  for (const error& why :
+       {w.finish(w.set().submit_begin()).error(), w.finish(w.set().submit_begin_over()).error()}) {
+    CHECK(why.code() == errc::failed_precondition);
+    CHECK(why.to_string().find("ais://bucket/run/step-1/") != std::string::npos);
+  }
+  CHECK(w.store.counters().of(store_verb::list_page) == 0);
+}
+
 TEST_CASE("checkpoint_set: what is wrong with a commit is found before anything is sent",
           "[checkpoint]") {
   set_fixture w;

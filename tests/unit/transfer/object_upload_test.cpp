@@ -567,6 +567,9 @@ TEST_CASE("object_upload: where nothing can be renamed an upload ends under a co
 
   fixture neither{4 * part, {.min_part_size = part, .moves = false}};
   CHECK(neither.open().error().code() == errc::failed_precondition);
+
+  fixture elsewhere{4 * part, {.scheme = "ais", .min_part_size = part, .moves = false}};
+  CHECK(elsewhere.open().error().to_string().find("ais://bkt/o") != std::string::npos);
 }
 
 TEST_CASE("object_upload: a begin whose reply is lost leaves no upload open", "[transfer]") {

@@ -9,6 +9,7 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/detail/unique_name.hpp>
+#include <dataflux/store/detail/unmet_condition.hpp>
 #include <dataflux/store/detail/validate.hpp>
 
 #include <algorithm>
@@ -126,6 +127,9 @@ DATAFLUX_INLINE void checkpoint_set::start_begin(
     object_store::completion<removal_report> done) const {
   auto folder = detail::folder_of(prefix_);
   if (!folder) return done(std::move(folder).error());
+  if (auto commits = detail::check_commits(context_.store().traits()); !commits) {
+    return done(std::move(commits.error().with_bucket(bucket_).with_object(*folder)));
+  }
   if (save_) {
     return done(error{errc::failed_precondition, "a save over a set has been begun already"});
   }
@@ -154,6 +158,9 @@ DATAFLUX_INLINE void checkpoint_set::start_begin_over(
     const call_limits& limits, object_store::completion<save_over> done) const {
   auto folder = detail::folder_of(prefix_);
   if (!folder) return done(std::move(folder).error());
+  if (auto commits = detail::check_commits(context_.store().traits()); !commits) {
+    return done(std::move(commits.error().with_bucket(bucket_).with_object(*folder)));
+  }
   auto scanned = [scheme = context_.store().traits().scheme, bucket = bucket_, folder = *folder,
                   done = std::move(done)](result<detail::set_scan_report> report) mutable {
     if (!report) return done(std::move(report).error());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/store/detail/unmet_condition.hpp>
 #include <dataflux/transfer/detail/upload_machine.hpp>
 
 #include <chrono>
@@ -40,11 +41,8 @@ DATAFLUX_INLINE void upload_machine::call(upload_step step, upload_verb request,
 DATAFLUX_INLINE void upload_machine::on(upload_opened event) {
   open_waits_ = true;
   if (!event.checked) return open_failed(std::move(event.checked).error());
-  if (!store_.moves && !store_.conditional_complete) {
-    return open_failed(error(errc::failed_precondition,
-                             "this store can neither rename an object nor end an upload under a "
-                             "condition: what another program writes meanwhile would be lost. "
-                             "Checkpoints and uploads go to gs:// or s3://"));
+  if (auto commits = check_commits(store_); !commits) {
+    return open_failed(std::move(commits).error());
   }
   if (expected_) return opened();
   call(upload_step::stat_target,
