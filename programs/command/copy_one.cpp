@@ -72,7 +72,7 @@ void to_file(const copy_job& job, const object_metadata& object, const std::stri
   const auto got = dataflux::download_file(job.with.transfers, std::move(request));
   if (!got) return job.report.failed(file_error(got.error()));
   if (!got->verified) {
-    job.report.note(path + ": the service gave no checksum to compare with");
+    job.report.note(path + ": compared with nothing, since the service has no CRC32C of it");
   }
   job.report.done(0, path);
 }

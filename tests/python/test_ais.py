@@ -224,3 +224,18 @@ def test_tokens_are_sent_and_not_shown():
             assert "WRONG-0123" not in str(told.value)
         with service.client() as client, pytest.raises(dataflux.UnauthenticatedError):
             client.get("ais://bkt/o")
+
+
+def test_a_set_is_refused_at_its_beginning(client):
+    with pytest.raises(dataflux.PreconditionError, match=r"ais://bkt/run/1/.*go to gs:// or s3://"):
+        client.checkpoint_set("ais://bkt/run/1").begin()
+
+
+def test_what_was_compared_is_told(client, tmp_path):
+    client.put("ais://bkt/empty", b"")
+    client.put("ais://bkt/small", b"one")
+    assert [item.verified for item in client.get_many(client.list("ais://bkt/")).items()] == [True, True]
+    for name in ("empty", "small"):
+        assert client.download(f"ais://bkt/{name}", tmp_path / name).verified
+    with pytest.raises(dataflux.PreconditionError, match="ais://bkt/a"):
+        client.upload(tmp_path / "small", "ais://bkt/a")

@@ -37,7 +37,7 @@ struct copy_item {
   std::uint64_t bytes{0};
   /// Why it failed. An error of the file system names the path, and no bucket.
   const error* failure{nullptr};
-  /// A remark, such as that the service gave no checksum to compare with.
+  /// A remark, such as that it was compared with nothing.
   std::string_view note{};
 };
 

@@ -64,6 +64,7 @@ class download_file_job final : public call_coordinator<download_file_job, downl
   std::vector<std::uint32_t> checksums_{};  ///< by slice
   std::vector<std::uint64_t> sums_{};       ///< by slice, of the kind of `other_`
   std::size_t there_{0};                    ///< slices in the file
+  bool compared_{false};                    ///< the only slice, as it came
   std::vector<got_item> batch_{};
   downloaded_file got_{};
   bool closing_{false};

@@ -174,6 +174,7 @@ DATAFLUX_INLINE void download_file_job::write() {
     checksums_[i] = item.crc32c;
     if (other_) sums_[i] = codec::extend_sum(other_->kind, 0, item.bytes);
     ++there_;
+    compared_ = item.verified && content_.slices() == 1;
     item.memory = {};
     if (request_.progress) request_.progress(content_.length_of(i));
   }
@@ -192,8 +193,9 @@ DATAFLUX_INLINE std::optional<error> download_file_job::compare() {
   }
   got_.crc32c = all.crc();
   const bool whole = content_.length == content_.object_size;
-  got_.verified = whole && (object_crc32c_ || other_);
-  if (!got_.verified) return std::nullopt;
+  const bool has_sum = object_crc32c_ || other_;
+  got_.verified = whole && (has_sum || compared_ || content_.length == 0);
+  if (!whole || !has_sum) return std::nullopt;
   if (other_ ? other_->value == sum : *object_crc32c_ == all.crc()) return std::nullopt;
   there_ = 0;  // which slice is wrong cannot be told
   return named(

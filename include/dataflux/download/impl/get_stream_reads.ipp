@@ -84,7 +84,7 @@ void get_stream::counted(Begin begin) {
 DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
   get_piece& p = unit.pieces.front();
   if (p.length == 0) {
-    p.verified = p.object_size == 0U && p.request.crc32c == 0U;
+    p.verified = p.object_size == 0U;
     if (p.object_size == 0U && p.request.crc32c.value_or(0) != 0) {
       p.fail(errc::data_loss, "the CRC32C of the request is not that of no bytes");
     }

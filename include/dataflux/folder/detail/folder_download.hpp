@@ -39,6 +39,7 @@ class folder_download final : public folder_copy {
   };
 
   void stream_ended();
+  void told(const placed_object& one, bool verified);
 
  private:
   void open() override { names_.emplace(*this); }
@@ -57,7 +58,6 @@ class folder_download final : public folder_copy {
   void collect(placed_object one);
   void begin_stream();
   void fetch_large(placed_object one);
-  void told(const placed_object& one, bool verified);
 
   std::optional<listed_names> names_{};
   object_columns rows_{};

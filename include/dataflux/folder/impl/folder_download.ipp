@@ -163,7 +163,7 @@ DATAFLUX_INLINE void folder_download::told(const placed_object& one, bool verifi
         .object = one.object,
         .path = one.shown,
         .bytes = one.size,
-        .note = verified ? "" : "the service gave no checksum to compare with"});
+        .note = verified ? "" : "compared with nothing, since the service has no CRC32C of it"});
 }
 
 DATAFLUX_INLINE void folder_download::collect(placed_object one) {

@@ -96,12 +96,7 @@ DATAFLUX_INLINE void small_stream::written(const batch& one) {
       continue;
     }
     owner_.moved(object.size);
-    owner_.tell(
-        {.outcome = copy_outcome::copied,
-         .object = object.object,
-         .path = object.shown,
-         .bytes = object.size,
-         .note = one.items[i].verified ? "" : "the service gave no checksum to compare with"});
+    owner_.told(object, one.items[i].verified);
   }
   next();
 }
