@@ -21,7 +21,7 @@ struct filter_rules;
 struct list_filter_options {
   /// Drops objects of size zero whose name ends in "/": folder markers.
   bool skip_markers{true};
-  /// Drops objects below composed_objects_prefix or temporary_objects_prefix.
+  /// Drops objects below either prefix of temporary ones, and scratch objects of clients of S3.
   bool skip_composed{true};
   /// Keeps names that end with this.
   std::string suffix{};

@@ -49,14 +49,20 @@ TEST_CASE("list_filter: keeps all rows as they are when nothing is to be dropped
 }
 
 TEST_CASE("list_filter: drops markers and leftovers by default, on demand nothing", "[list]") {
-  const object_columns all =
-      rows({{"a/", 0}, {"b", 5}, {"dataflux-composed-objects/x", 7}, {"z/", 0}});
+  const object_columns all = rows({{"a/", 0},
+                                   {"b", 5},
+                                   {"dataflux-composed-objects/x", 7},
+                                   {"z/", 0},
+                                   {"z/.dataflux-conditions-17", 44}});
   const auto out = list_filter{}.apply(all).value();
   CHECK(names(out.kept) == "b");
   CHECK(out.bytes == 5);
   CHECK(out.dropped.markers == 2);
-  CHECK(out.dropped.composed == 1);
-  CHECK(apply({.skip_markers = false, .skip_composed = false}, all).kept.size() == 4);
+  CHECK(out.dropped.composed == 2);
+  CHECK(apply({.skip_markers = false, .skip_composed = false}, all).kept.size() == 5);
+  // What has their name and more bytes is somebody's own.
+  CHECK(list_filter{}.apply(rows({{".dataflux-conditions-1", 65}}))->dropped.total() == 0);
+  CHECK(list_filter{}.apply(rows({{".dataflux-conditions-1", 64}}))->dropped.composed == 1);
 }
 
 TEST_CASE("list_filter: what lies around a slice has no say", "[list]") {

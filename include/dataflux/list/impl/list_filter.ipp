@@ -4,6 +4,7 @@
 #include <dataflux/list/detail/filter_table.hpp>
 #include <dataflux/list/detail/page_check.hpp>
 #include <dataflux/list/list_filter.hpp>
+#include <dataflux/store/detail/condition_scratch.hpp>
 
 #include <algorithm>
 #include <array>
@@ -34,7 +35,7 @@ inline bool drops_marker(const filter_rules&, const object_columns&, std::size_t
 
 inline bool drops_composed(const filter_rules&, const object_columns&, std::size_t,
                            const object_row& row) {
-  return is_reserved_name(row.name);
+  return is_reserved_name(row.name) || is_condition_scratch(row.name, row.size);
 }
 
 inline std::string prepare_suffix(filter_rules& rules) {
@@ -285,10 +286,10 @@ inline std::optional<std::uint64_t> bytes_if_all_stay(const list_filter_options&
       if (chunk.sizes[i] == 0 && to > from && names[to - 1] == '/' && options.skip_markers) {
         return std::nullopt;
       }
-      if (to > from && names[from] == composed_objects_prefix.front() && options.skip_composed &&
-          is_reserved_name({names + from, static_cast<std::size_t>(to - from)})) {
-        return std::nullopt;
-      }
+      if (!options.skip_composed || to <= from) continue;
+      const std::string_view name{names + from, static_cast<std::size_t>(to - from)};
+      const bool below = name.front() == composed_objects_prefix.front() && is_reserved_name(name);
+      if (below || is_condition_scratch(name, chunk.sizes[i])) return std::nullopt;
     }
   }
   return bytes;

@@ -89,7 +89,7 @@ class condition_book {
 
 /// The error of a call that depends on a condition which the server does not keep. It is no
 /// conflict: see store/detail/unmet_condition.hpp.
-error not_kept(std::string_view what);
+error not_kept(bool removes);
 
 /// The error of a request that was to begin an upload, which nobody could abort.
 error may_have_begun(error why);

@@ -210,7 +210,7 @@ void start_unkept(const ref<service::client_core>& core, const Request& request,
                     std::move(done));
   }
   constexpr bool removes = std::is_same_v<Request, remove_request>;
-  end_with(*core, request, not_kept(removes ? "a removal" : "a write"), std::move(done));
+  end_with(*core, request, not_kept(removes), std::move(done));
 }
 
 /// What becomes of a call if nobody can say whether the server keeps its condition. The caller does

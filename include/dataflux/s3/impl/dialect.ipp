@@ -83,7 +83,7 @@ DATAFLUX_INLINE void dialect::remove(ref<service::client_core> core, const remov
   auto answered = [core, what = remove_request(what), clock, done = std::move(done),
                    &executor](const result<kept_conditions>& known) mutable {
     if (!known) return done(known.error());
-    if (!*known->removals) return done(not_kept("a removal"));
+    if (!*known->removals) return done(not_kept(true));
     what.limits = clock.limits(what.limits.stop);
     verb_call<remove_verb>::start(std::move(core), what, std::move(done), &executor);
   };

@@ -5,7 +5,7 @@
 #include <dataflux/s3/detail/dialect.hpp>
 #include <dataflux/s3/detail/kept_conditions.hpp>
 #include <dataflux/s3/detail/probe_verbs.hpp>
-#include <dataflux/store/detail/reserved_prefixes.hpp>
+#include <dataflux/store/detail/condition_scratch.hpp>
 #include <dataflux/store/detail/unmet_condition.hpp>
 
 #include <chrono>
@@ -17,6 +17,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 /// Of each request that cleans up behind the others.
 inline constexpr duration probe_cleaning_timeout = std::chrono::seconds(10);
 inline constexpr std::string_view probe_bytes{"Do conditions hold here? dataflux asks once."};
+static_assert(probe_bytes.size() <= largest_condition_scratch);
 
 /// A condition that does not hold was refused as one.
 inline bool is_kept(const error& why) noexcept {
@@ -261,13 +262,15 @@ class condition_probe final : public std::enable_shared_from_this<condition_prob
   bool ended_{false};
 };
 
-DATAFLUX_INLINE error not_kept(std::string_view what) {
+DATAFLUX_INLINE error not_kept(bool removes) {
   return std::move(
       error{errc::failed_precondition,
-            std::string{"this server takes the condition of "}.append(what).append(
-                " and does not keep it, so that of two writers both would believe to have won: "
-                "save to a server that keeps If-None-Match and If-Match, or write without a "
-                "condition")}
+            removes ? "this server takes the condition of a removal and does not keep it, so that "
+                      "what another program has just written would go, too: remove each by its "
+                      "name and without a condition, as delete(url) does in Python"
+                    : "this server takes the condition of a write and does not keep it, so that of "
+                      "two writers both would believe to have won: save to a server that keeps "
+                      "If-None-Match and If-Match, or write without a condition"}
           .with_scheme("s3")
           .with_reason(conditions_not_kept_reason));
 }
