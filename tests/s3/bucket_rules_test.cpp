@@ -110,7 +110,8 @@ TEST_CASE("s3 bucket rules: what is archived says how it is read, at once", "[s3
   const auto copied = f.client->run(dataflux::rewrite_request{
       .source_bucket = "bucket", .source = "cold", .bucket = "bucket", .object = "copy"});
   REQUIRE_FALSE(copied);
-  CHECK(copied.error().message().find("restore it first") != std::string::npos);
+  CHECK(copied.error().message().find("the source, s3://bucket/cold, is archived: restore it") !=
+        std::string::npos);
 }
 
 TEST_CASE("s3 bucket rules: a directory bucket is refused by name, before any request", "[s3]") {

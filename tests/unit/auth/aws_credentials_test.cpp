@@ -334,8 +334,9 @@ TEST_CASE("aws: the metadata service is last, and its absence tells of all", "[a
         "error: no credentials of AWS: AWS_ACCESS_KEY_ID is not set; AWS_WEB_IDENTITY_TOKEN_FILE "
         "is not set; there is no profile \"default\" in /h/.aws/credentials and /h/.aws/config; "
         "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI and _FULL_URI are not set; the metadata service at "
-        "169.254.169.254 does not answer; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run "
-        "'aws configure' or 'aws sso login'");
+        "169.254.169.254 does not answer; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a "
+        "profile by AWS_PROFILE, or run 'aws configure' or 'aws sso login'; a client also takes "
+        "keys as options, and public data needs none (anonymous)");
   machine.variables["AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"] = "ipv6";
   CHECK(where(first(machine)) == "http://[fd00:ec2::254]:80/latest/api/token");
   machine.variables["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = "http://127.0.0.1:81/";

@@ -49,7 +49,9 @@ inline result<access_token> find_token() {
                  "neither AIS_AUTHN_TOKEN nor AIS_AUTHN_TOKEN_FILE is set any more"};
   }
   auto text = auth::process_environment().read_file(*path);
-  if (!text) return std::move(text).error();
+  if (!text) {
+    return error{errc::unauthenticated, "AIS_AUTHN_TOKEN_FILE: " + text.error().message()};
+  }
   const auto document = codec::json_document::parse(as_bytes(*text));
   const auto token = document ? document->root().find("token").text() : std::nullopt;
   if (token && !token->empty()) return access_token{std::string{*token}, system_time::max()};

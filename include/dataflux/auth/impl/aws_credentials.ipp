@@ -13,7 +13,9 @@ namespace dataflux::inline DATAFLUX_ABI {
 namespace detail::auth {
 
 inline constexpr std::string_view aws_help =
-    "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run 'aws configure' or 'aws sso login'";
+    "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile by AWS_PROFILE, or run 'aws "
+    "configure' or 'aws sso login'; a client also takes keys as options, and public data needs "
+    "none (anonymous)";
 
 inline bool is_true(const std::optional<std::string>& text) noexcept {
   return text && http::equals_ignoring_case(*text, "true");

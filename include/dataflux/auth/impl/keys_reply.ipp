@@ -44,9 +44,11 @@ DATAFLUX_INLINE bool is_key_text(std::string_view text, std::size_t longest) noe
 
 /// "WHAT has blanks, ...", or "WHAT is empty".
 inline error bad_key(std::string_view what, std::string_view text) {
-  return bad_keys(std::string{what}.append(
-      text.empty() ? " is empty"
-                   : " has blanks, line breaks or other characters that none has: copy it again"));
+  std::string_view why{" has blanks, line breaks or other characters that none has: copy it again"};
+  if (text.empty()) why = " is empty";
+  if (text.ends_with('\n'))
+    why = " ends with a line break, as a file's text does: copy it again without";
+  return bad_keys(std::string{what}.append(why));
 }
 
 DATAFLUX_INLINE result<access_keys> make_keys(std::string_view id, std::string_view secret,

@@ -119,9 +119,10 @@ DATAFLUX_INLINE result<bucket_place> endpoint::place_of_access_point(std::string
   const auto point = parse_access_point(arn);
   if (!point) return point.error();
   if (custom_ || rules_.style == addressing::path) {
-    return error{errc::invalid_argument,
-                 "an access point's ARN stands for a host of AWS: leave out the endpoint and "
-                 "addressing::path"};
+    return error{
+        errc::invalid_argument,
+        "an access point's ARN stands for a host of AWS: leave out the endpoint, and do not "
+        "set `addressing` to path"};
   }
   auto host = host_in("s3-accesspoint", point->region);
   if (!host) return std::move(host).error();
@@ -160,8 +161,7 @@ DATAFLUX_INLINE result<bucket_place> endpoint::place_of(std::string_view bucket,
                       origin->host.find_first_not_of("0123456789.") != std::string::npos;
     if (!name || bucket.find('_') != std::string_view::npos) {
       return error{errc::invalid_argument,
-                   "the bucket cannot be part of a host's name here: use "
-                   "addressing::path"};
+                   "the bucket cannot be part of a host's name here: set `addressing` to path"};
     }
     origin->host.insert(0, ".").insert(0, bucket);
   } else {

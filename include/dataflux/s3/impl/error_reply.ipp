@@ -77,6 +77,10 @@ inline std::string advice(const call_identity& call, const reply_facts& facts,
   if (facts.status == 412 && call.create_only) {
     return "the object exists already, the call was to create it";
   }
+  if (words.reason == "InvalidObjectState" && !call.source.empty()) {
+    return "the source, s3://" + std::string{call.source_bucket} + "/" +
+           service::printable_text(call.source, 200) + ", is archived: restore it first";
+  }
   if (const reply_code* const known = find_reply_code(words.reason); known != nullptr) {
     return std::string{known->advice};
   }
