@@ -278,6 +278,7 @@ TEST_CASE("curl_transport: proxies by environment", "[http]") {
     t->submit(e);
     e->wait();
     CHECK(e->outcome() == "connect");
+    CHECK(e->report.detail.find("no_proxy") != std::string::npos);
   }
   ::unsetenv("http_proxy");
 }

@@ -19,6 +19,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 inline constexpr std::string_view connect_advice =
     "check the endpoint, the network and proxy settings";
+inline constexpr std::string_view proxy_advice =
+    "the proxy refused the tunnel: name hosts of your own network in no_proxy";
 
 /// Opens streams, many at once, driven by one I/O thread's epoll. Its sockets are registered there
 /// with data `socket_watch::tag(descriptor)` while they connect; after that the descriptor's new

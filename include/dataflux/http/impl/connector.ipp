@@ -133,7 +133,7 @@ struct connector::state {
     bool no_memory{false};
     std::string trouble{};  ///< what we found ourselves, before curl's text
 
-    void explain(CURLcode code, finished& out) const;
+    void explain(::CURL* easy, CURLcode code, finished& out) const;
   };
 
   state(const curl_transport_options& o, int epoll)
@@ -289,9 +289,17 @@ DATAFLUX_INLINE void connector::state::configure_tls(::CURL* easy, attempt& a) c
   }
 }
 
+/// What a proxy said to CONNECT; 0 where none was asked, or none answered.
+inline long proxy_status(::CURL* easy) noexcept {
+  long status = 0;
+  static_cast<void>(::curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status));
+  return status;
+}
+
 /// What must not pass for a server's fault: curl does not tell a file that cannot be opened for
 /// lack of descriptors from one that is not there.
-DATAFLUX_INLINE void connector::state::attempt::explain(CURLcode code, finished& out) const {
+DATAFLUX_INLINE void connector::state::attempt::explain(::CURL* easy, CURLcode code,
+                                                        finished& out) const {
   out.failure = no_memory ? transport_failure::memory : failure_of(code);
   out.detail.clear();
   if (out.failure == transport_failure::none) return;
@@ -303,7 +311,9 @@ DATAFLUX_INLINE void connector::state::attempt::explain(CURLcode code, finished&
     return;
   }
   const std::string said = text[0] != '\0' ? text.data() : ::curl_easy_strerror(code);
-  out.detail = (trouble.empty() ? said : trouble) + "; " + std::string(connect_advice);
+  const bool by_proxy = proxy_status(easy) / 100 > 2;
+  out.detail = (trouble.empty() ? said : trouble) + "; " +
+               std::string(by_proxy ? proxy_advice : connect_advice);
 }
 
 DATAFLUX_INLINE connector::state::group& connector::state::group_with_room() {

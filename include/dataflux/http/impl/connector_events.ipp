@@ -50,7 +50,7 @@ DATAFLUX_INLINE bool connector::next_finished(finished& out) noexcept {
       auto& a = state::attempt_of(message->easy_handle);
       state_->end_connecting(a);
       out.user = a.user;
-      detail::within_memory([&] { a.explain(message->data.result, out); },
+      detail::within_memory([&] { a.explain(message->easy_handle, message->data.result, out); },
                             [&] { out.failure = transport_failure::memory, out.detail.clear(); });
       return true;
     }
