@@ -91,17 +91,18 @@ def test_register_warns_of_what_goes_past_it():
 import sys, warnings
 import dataflux.fsspec
 warnings.simplefilter("always")
-for modules, names in (((), ("gs",)), (("pandas",), ("dataflux",)), ((), ("gs", "gcs")), ((), ("gs",))):
+for modules, names in (((), ("gs",)), (("pandas",), ("dataflux",)), ((), ("gs", "gcs")), ((), ("gs", "s3a")),
+                       ((), ("s3",)), ((), ("s3",))):
     with warnings.catch_warnings(record=True) as seen:
         for name in modules:
             __import__(name)
         del seen[:]
         dataflux.fsspec.register(*names)
-        print([(w.category.__name__, "storage_options={}" in str(w.message), w.filename)
-               for w in seen if "parquet" in str(w.message)])
+        print([(str(w.message)[21:26], "storage_options={}" in str(w.message), w.filename)
+               for w in seen if issubclass(w.category, UserWarning) and "parquet" in str(w.message)])
 """).splitlines()
-    # Once, and of the caller's line.
-    assert told == ["[]", "[('UserWarning', True, '<string>')]", "[]", "[]"]
+    # Once for each service, and of the caller's line.
+    assert told == ["[]", "[('gs://', True, '<string>')]", "[]", "[]", "[('s3://', True, '<string>')]", "[]"]
 
 
 def test_register_takes_names_that_it_knows():

@@ -122,8 +122,29 @@ def test_what_s3_lacks(fs, bucket):
         with pytest.raises(dataflux.Error, match="S3") as told:
             call()
         assert told.value.status == "unimplemented"
-    with pytest.raises(NotImplementedError):
-        fs.url(f"{bucket.name}/large")
+    for call in (lambda: fs.url(f"{bucket.name}/large"), lambda: fs.sign(f"{bucket.name}/large"),
+                 lambda: fs.mkdir("another-bucket"), lambda: fs.rmdir(bucket.name),
+                 lambda: fs.rm(bucket.name, recursive=True)):
+        with pytest.raises(NotImplementedError, match="aws s3") as told:
+            call()
+        assert "gcloud" not in str(told.value)
+
+
+def test_what_s3_lacks_is_refused_when_a_filesystem_is_made(emulator):
+    with pytest.raises(ValueError, match="version_aware: a version of S3 has an id"):
+        made(emulator, version_aware=True)
+    made(emulator, version_aware=False).close()
+
+
+def test_names_with_line_breaks(fs, bucket):
+    names = [f"{bucket.name}/d/{name}" for name in ("0", "1", "a\nb", "a\rb")]
+    fs.pipe({name: name.encode() for name in names})
+    assert fs.find(f"{bucket.name}/d") == names
+    assert fs.cat(names) == {name: name.encode() for name in names}
+    fs.cp(names[2], f"{bucket.name}/copied\n")
+    assert fs.cat(f"{bucket.name}/copied\n") == names[2].encode()
+    fs.rm(f"{bucket.name}/d", recursive=True)
+    assert fs.find(bucket.name) == [f"{bucket.name}/copied\n"]
 
 
 def test_arguments(emulator):

@@ -15,8 +15,6 @@ from ._options import without_harmless
 from ._paths import in_bucket, is_folder, is_text, prefix_of
 
 _ONE_REQUEST = 16 << 20  # bytes up to which an object is written by one request
-_NO_BUCKETS = ("dataflux makes and removes no buckets: use `gcloud storage buckets create` or "
-               "`delete`")
 
 
 def bytes_of(value):
@@ -283,7 +281,7 @@ class Changing:
         """Removes all below a path, and the object that has it. Gives how many."""
         bucket, below = prefix_of(path)
         if not below:
-            raise NotImplementedError(f"path: {path!r} is a bucket: {_NO_BUCKETS}; "
+            raise NotImplementedError(f"path: {path!r} is a bucket: {self._no_buckets}; "
                                       f"remove_prefix() of a Client empties one")
         removed = (await self._road.call("remove_prefix", (bucket, below))).objects
         if is_folder(path):
@@ -300,7 +298,7 @@ class Changing:
         Raises: NotImplementedError for a bucket.
         """
         if not in_bucket(self._strip_protocol(path).rstrip("/")):
-            raise NotImplementedError(f"path: {path!r} is a bucket: {_NO_BUCKETS}")
+            raise NotImplementedError(f"path: {path!r} is a bucket: {self._no_buckets}")
 
     async def _makedirs(self, path, exist_ok=False):
         """Nothing; see mkdir()."""

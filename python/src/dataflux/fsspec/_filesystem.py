@@ -327,8 +327,7 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
 
         Raises: NotImplementedError.
         """
-        raise NotImplementedError("sign: dataflux signs no URLs: use `gcloud storage sign-url`, or "
-                                  "google-cloud-storage's generate_signed_url()")
+        raise NotImplementedError(f"sign: {self._no_signing}")
 
     async def open_async(self, path: Any, mode: str = "rb",
                          **kwargs: Any) -> AsyncReader | AsyncWriter:
@@ -410,6 +409,9 @@ class DatafluxS3FileSystem(S3Paths, DatafluxFileSystem):
                  secret: str | None = None, token: str | None = None,
                  client_kwargs: dict[str, Any] | None = None, requester_pays: bool = False,
                  default_block_size: int | None = None, **options: Any) -> None:
+        if options.get("version_aware"):
+            raise ValueError("version_aware: a version of S3 has an id and no generation, by which dataflux could "
+                             "read it; use AWS's own tools")
         super().__init__(anon=anon, requester_pays=requester_pays, **s3_options(
             options, key, secret, token, endpoint_url, client_kwargs, default_block_size))
 
@@ -418,7 +420,7 @@ class DatafluxS3FileSystem(S3Paths, DatafluxFileSystem):
 
         Raises: NotImplementedError.
         """
-        raise NotImplementedError("url: dataflux signs no URLs of S3: use boto3's generate_presigned_url()")
+        raise NotImplementedError(f"url: {self._no_signing}")
 
 
 def _again(kind, arguments, options, protocols):

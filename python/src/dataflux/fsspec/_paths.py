@@ -55,6 +55,9 @@ class Paths:
     protocol = PROTOCOLS
     _prefixes = _prefixes_of(PROTOCOLS)
     _scheme = "gs"
+    _no_buckets = "dataflux makes and removes no buckets: use `gcloud storage buckets create` or `delete`"
+    _no_signing = ("dataflux signs no URLs: use `gcloud storage sign-url`, or google-cloud-storage's "
+                   "generate_signed_url()")
     root_marker = ""
     version_aware = False
 
@@ -138,3 +141,5 @@ class S3Paths:
     protocol = S3_PROTOCOLS
     _prefixes = _prefixes_of(S3_PROTOCOLS)
     _scheme = "s3"
+    _no_buckets = "dataflux makes and removes no buckets: use `aws s3 mb` or `aws s3 rb`"
+    _no_signing = "dataflux signs no URLs of S3: use `aws s3 presign`, or boto3's generate_presigned_url()"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 _NAME = "dataflux.fsspec"
 _registered: tuple[str, ...] = ()
-_warned = False
+_warned: set[str] = set()
+# URLs that pyarrow opens by itself: dataflux:// and s3a:// are not among them.
+_PAST_FSSPEC = {"gs": {"gs", "gcs"}, "s3": {"s3"}}
 
 
 def register(*protocols: str) -> None:
@@ -20,7 +22,7 @@ def register(*protocols: str) -> None:
         protocols: names such as "gs"; none = "gs" and "gcs". "s3" and "s3a" are DatafluxS3FileSystem's.
 
     Where pandas and pyarrow are there, a UserWarning says once what goes past fsspec: pandas hands a
-    gs:// URL of a Parquet file without `storage_options` to pyarrow's own client.
+    gs:// or s3:// URL of a Parquet file without `storage_options` to pyarrow's own client.
 
     Raises: ValueError for a name that is none of dataflux, gs, gcs, s3 and s3a.
     """
@@ -54,17 +56,22 @@ def _warn_of_pandas(protocols):
     import sys
     import warnings
 
-    global _warned
-    if _warned or "pandas" not in sys.modules or not {"gs", "gcs"}.intersection(protocols):
+    ours = [scheme for scheme, names in _PAST_FSSPEC.items() if names.intersection(protocols)]
+    if "pandas" not in sys.modules or _warned.issuperset(ours):
         return
     from importlib.util import find_spec
 
-    if find_spec("pyarrow") is not None:
-        _warned = True
+    if find_spec("pyarrow") is None:
+        return
+    for scheme in ours:
+        if scheme in _warned:
+            continue
+        _warned.add(scheme)
+        instead = ', or a URL "dataflux://..."' if scheme == "gs" else ""
+        waits = ", and that waits for minutes where it finds no credentials" if scheme == "gs" else ""
         warnings.warn(
-            'pandas.read_parquet("gs://...") and to_parquet() without storage_options go to pyarrow\'s '
-            "own client, past dataflux, and that waits for minutes where it finds no credentials: give "
-            'storage_options={}, or a URL "dataflux://..."', UserWarning, stacklevel=3)
+            f'pandas.read_parquet("{scheme}://...") and to_parquet() without storage_options go to pyarrow\'s '
+            f"own client, past dataflux{waits}: give storage_options={{}}{instead}", UserWarning, stacklevel=3)
 
 
 def registered() -> tuple[str, ...]:
