@@ -63,14 +63,6 @@ exit_status run_cat(const session& with, const cat_options& options) {
       report.failed(object.error());
       continue;
     }
-    if (options.checked && !object->crc32c) {
-      report.failed(dataflux::error(dataflux::errc::failed_precondition,
-                                    "the service has no checksum of it to compare with")
-                        .with_scheme(where->scheme)
-                        .with_bucket(object->bucket)
-                        .with_object(object->name));
-      continue;
-    }
     if (options.checked) {
       checked_out(with.transfers, *object, STDOUT_FILENO, report, with.stop);
     } else {

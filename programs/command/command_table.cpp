@@ -18,7 +18,8 @@ void declare_ls(CLI::App& app, command_line& to) {
   app.set_help_flag("--help", "Print this help message and exit");  // -h is what all ls have
   app.add_flag("-l", to.ls.details, "Size, time of writing (UTC) and a total");
   app.add_flag("-h,--human", to.ls.human, "With -l: sizes as 1.2K, 3.4M (powers of 1024)");
-  app.add_flag("-a,--all-versions", to.ls.versions, "Noncurrent versions, too: name#generation");
+  app.add_flag("-a,--all-versions", to.ls.versions,
+               "Of gs://: noncurrent versions, too: name#generation");
   app.add_flag("-r,--recursive", to.ls.recursive, "All objects below, without folding folders");
   app.add_flag("--json", to.ls.json, "One JSON object a line: names exact, all that is known");
 }
@@ -94,7 +95,8 @@ void declare_manifest(CLI::App& app, command_line& to) {
   create->add_flag("-a,--all-versions", with.versions, "Noncurrent versions, too");
   create
       ->add_option("--columns", with.columns,
-                   "Also md5, created, updated, content-type, storage-class, metadata")
+                   "Also md5, created, updated, content-type, storage-class, metadata; of s3://\n"
+                   "created, updated, storage-class. `show --json` has them")
       ->delimiter(',');
   refresh->add_flag("-l", with.details, "Each object that was added (+), removed (-), changed (~)");
   refresh->add_flag("--dry-run", with.dry_run, "Leave the manifest as it is");
@@ -266,7 +268,8 @@ constexpr command table[]{
      "with '/' means what is in it. Bytes are copied as stored, checked by CRC32C, and a\n"
      "file here gets its name when it is complete. Objects whose names can be no files\n"
      "below the target (\"../x\", \"a//b\", with a zero byte or a part of more than 255) are\n"
-     "reported and left out, as are files whose names can be no objects (CR, LF, no UTF-8);\n"
+     "reported and left out, as are files whose names can be no objects (no UTF-8; but of S3 CR,\n"
+     "LF);\n"
      "an empty object \"x/\" makes the folder x. Nothing is forced to the disk: a machine that "
      "loses its power soon\n"
      "after may lose files that were complete.\n"

@@ -16,6 +16,7 @@ namespace cli {
 
 using dataflux::errc;
 using dataflux::error;
+using dataflux::got_item;
 using dataflux::object_metadata;
 using dataflux::result;
 
@@ -30,10 +31,17 @@ const session& target_of(const copy_job& job) {
   return job.with.other == nullptr ? job.with : *job.with.other;
 }
 
-/// What both services know; storage classes and keys are each one's own.
-dataflux::object_attributes carried(const object_metadata& from) {
+/// What both services know; storage classes and keys are each one's own. S3 has keys in lower case,
+/// as it makes them itself.
+dataflux::object_attributes carried(const object_metadata& from, std::string_view to) {
+  auto metadata = from.metadata;
+  for (auto& [key, value] : metadata) {
+    for (char& c : key) {
+      if (to == "s3" && c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+  }
   return {.content_type = from.content_type,
-          .metadata = from.metadata,
+          .metadata = std::move(metadata),
           .content_encoding = from.content_encoding,
           .cache_control = from.cache_control,
           .content_disposition = from.content_disposition,
@@ -59,7 +67,7 @@ result<void> through_here(const copy_job& job, const object_metadata& from,
   dataflux::upload_request request;
   request.bucket = bucket;
   request.object = name;
-  request.attributes = carried(from);
+  request.attributes = carried(from, target_of(job).scheme());
   // A larger object gets parts that are as large as it needs.
   if (from.size <= part_size * most_small_parts) request.part_size = part_size;
   request.size_hint = from.size;
@@ -67,10 +75,12 @@ result<void> through_here(const copy_job& job, const object_metadata& from,
   request.limits.stop = job.with.stop;
   auto writer = dataflux::checkpoint_writer::open(target_of(job).transfers, std::move(request));
   if (!writer) return writer.error();
+  bool compared = from.crc32c || from.size == 0;
   const auto copied =
-      for_each_slice(job.with.transfers, from, {}, job.with.stop, [&](dataflux::bytes_view bytes) {
-        job.report.moved(bytes.size());
-        return writer->write(bytes);
+      for_each_slice(job.with.transfers, from, {}, job.with.stop, [&](const got_item& got) {
+        compared = compared || (got.verified && got.bytes.size() == from.size);
+        job.report.moved(got.bytes.size());
+        return writer->write(got.bytes);
       });
   if (!copied) {
     const auto aborted = writer->abort();
@@ -78,18 +88,32 @@ result<void> through_here(const copy_job& job, const object_metadata& from,
   }
   const auto made = writer->commit();
   if (!made) return made.error();
-  if (!from.crc32c) {
+  if (!compared) {
     job.report.note(shown_url(job.with.scheme(), from.bucket, from.name) +
-                    ": the service gave no CRC32C to compare with");
+                    ": compared with nothing at its source, which has no CRC32C of it");
   }
   return {};
+}
+
+/// The command line is right. What the source has does not fit the target, metadata most of all.
+error unfit(const error& why, const copy_job& job, const object_metadata& from,
+            const std::string& bucket, const std::string& name) {
+  if (why.code() != errc::invalid_argument || why.http_status() != 0) return why;
+  const char* const advice = from.metadata.empty()
+                                 ? ""
+                                 : "; change it at the source, or copy by way of a file here, "
+                                   "which leaves metadata out";
+  error out(errc::failed_precondition, why.message() + advice);
+  out.with_scheme(target_of(job).scheme()).with_bucket(bucket).with_object(name);
+  return out;
 }
 
 void copy(const copy_job& job, const object_metadata& from, const std::string& bucket,
           const std::string& name) {
   if (job.with.other != nullptr) {
     const auto copied = through_here(job, from, bucket, name);
-    return copied ? job.report.done(0, name) : job.report.failed(copied.error());
+    return copied ? job.report.done(0, name)
+                  : job.report.failed(unfit(copied.error(), job, from, bucket, name));
   }
   const auto copied = by_the_service(job, from, bucket, name);
   copied ? job.report.done(copied->size, name) : job.report.failed(copied.error());

@@ -109,7 +109,8 @@ result<std::pair<location, location>> parse_ends(const cp_options& options) {
   }
   if (source->is_object() && target->is_object() && (options.go_on || options.delete_extra)) {
     return error(errc::invalid_argument,
-                 "--continue and --delete-extra need a file or a folder here on one side");
+                 std::string(options.go_on ? "--continue" : "--delete-extra") +
+                     " needs a file or a folder here on one side: not between two buckets");
   }
   const bool stream =
       source->where == location::kind::stream || target->where == location::kind::stream;
@@ -128,15 +129,31 @@ result<std::pair<location, location>> parse_ends(const cp_options& options) {
   return std::pair{std::move(*source), std::move(*target)};
 }
 
+/// Before any request, since each of a thousand files would fail alike.
+result<void> check_target(const session& with, const location& target) {
+  const session& to = with.other == nullptr ? with : *with.other;
+  if (!target.is_object() || to.store.traits().conditional_changes) return {};
+  return error(errc::invalid_argument,
+               target.to_string() +
+                   ": `cp` writes under a condition, so that no object of another program is lost, "
+                   "and " +
+                   std::string(to.scheme()) +
+                   ":// has none; `dataflux.put(url, data)` in Python writes there without one, "
+                   "and so do the service's own tools");
+}
+
+exit_status fail(const error& why) {
+  outcome report(nullptr);
+  report.failed(why);
+  return report.status();
+}
+
 }  // namespace
 
 exit_status run_cp(const session& with, const cp_options& options) {
   const auto ends = parse_ends(options);
-  if (!ends) {
-    outcome report(nullptr);
-    report.failed(ends.error());
-    return report.status();
-  }
+  if (!ends) return fail(ends.error());
+  if (auto good = check_target(with, ends->second); !good) return fail(good.error());
   const auto& [source, target] = *ends;
   const bool down = source.is_object();
   const bool between = down && target.is_object();

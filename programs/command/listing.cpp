@@ -10,7 +10,8 @@ dataflux::fast_list_request request_of(const listing_request& what) {
           .prefix = what.prefix,
           .delimiter = what.delimiter,
           .versions = what.versions,
-          .extra = what.times ? extra_columns::created : extra_columns::none,
+          .extra = (what.times ? extra_columns::created : extra_columns::none) |
+                   (what.storage_classes ? extra_columns::storage_class : extra_columns::none),
           .filter = {.skip_markers = false, .skip_composed = false},
           .order = dataflux::list_order::by_name,
           .limits = {.stop = what.stop}};

@@ -18,6 +18,7 @@ struct listing_request {
   bool versions{false};
   /// When each was written.
   bool times{false};
+  bool storage_classes{false};
   std::stop_token stop{};
 };
 

@@ -18,13 +18,14 @@ result<void> print_below(const session& with, const ls_options& how, const locat
                              .delimiter = how.recursive ? "" : "/",
                              .versions = how.versions,
                              .times = how.details || how.json,
+                             .storage_classes = how.json,
                              .stop = with.stop};
   return for_each_page(with.store, what, [&](dataflux::listed_page& page) {
     auto folder = page.prefixes.begin();
     for (auto at = page.objects.begin(); at != page.objects.end(); ++at) {
       const object_row row = *at;
       for (; folder != page.prefixes.end() && *folder < row.name; ++folder) out.folder(*folder);
-      out.object(row, at.extras().created);
+      out.object(row, at.extras());
     }
     for (; folder != page.prefixes.end(); ++folder) out.folder(*folder);
     return !out.broken();
@@ -38,7 +39,8 @@ result<void> print_one(const session& with, const ls_options& how, const locatio
     const auto object = with.store.stat(
         {.bucket = where.bucket, .object = where.name, .limits = {.stop = with.stop}});
     if (object) {
-      out.object({object->name, object->size, object->generation, object->crc32c}, object->created);
+      out.object({object->name, object->size, object->generation, object->crc32c},
+                 {.created = object->created, .storage_class = object->storage_class});
       return {};
     }
     const auto why = object.error().code();
@@ -51,11 +53,12 @@ result<void> print_one(const session& with, const ls_options& how, const locatio
                              .prefix = where.name,
                              .versions = true,
                              .times = true,
+                             .storage_classes = how.json,
                              .stop = with.stop};
   return for_each_page(with.store, what, [&](dataflux::listed_page& page) {
     for (std::size_t i = 0; i < page.objects.size(); ++i) {
       if (page.objects.name(i) != where.name) return false;  // names ascend: no more comes
-      out.object(page.objects[i], page.objects.extras(i).created);
+      out.object(page.objects[i], page.objects.extras(i));
     }
     return true;
   });
@@ -81,7 +84,7 @@ exit_status run_ls(const session& with, const ls_options& options) {
   }
   if (listed) listed = print_below(with, options, *where, out);
   const bool nothing = listed && out.empty() && !where->name.empty();
-  if (!nothing) out.finish();
+  if (!nothing) out.finish(listed.has_value());
   if (!listed) report.failed(listed.error());
   if (nothing) {
     report.failed(dataflux::error(dataflux::errc::not_found, "no object and nothing below it")

@@ -103,6 +103,31 @@ dataflux::result<std::string> scheme_of_all(const std::vector<std::string>& plac
   return found.empty() ? "gs" : found;
 }
 
+/// Options that one service has, and the others would leave out in silence.
+struct own_option {
+  const char* name;
+  std::string_view scheme;
+  bool (*given)(const cli::command_line& asked);
+  const char* instead;
+};
+constexpr own_option own_options[]{
+    {"--user-project", "gs", [](const auto& asked) { return !asked.user_project.empty(); },
+     "; at a bucket of S3 whose requester pays it is --requester-pays"},
+    {"--region", "s3", [](const auto& asked) { return !asked.region.empty(); }, ""},
+    {"--requester-pays", "s3", [](const auto& asked) { return asked.requester_pays; },
+     "; at a bucket of Google's whose requester pays it is --user-project"},
+    {"--provider", "ais", [](const auto& asked) { return !asked.provider.empty(); }, ""},
+};
+dataflux::result<void> check_options(const services& used, const cli::command_line& asked) {
+  for (const own_option& each : own_options) {
+    if (!each.given(asked) || used.own == each.scheme || used.other == each.scheme) continue;
+    return dataflux::error(dataflux::errc::invalid_argument,
+                           std::string(each.name) + " is of " + std::string(each.scheme) +
+                               "://, and this command is of " + used.own + "://" + each.instead);
+  }
+  return {};
+}
+
 dataflux::result<services> services_of(const cli::command& what, const cli::command_line& asked) {
   services found;
   if (what.name == std::string_view("cp")) {
@@ -135,6 +160,7 @@ cli::exit_status run(const cli::command& what, const cli::command_line& asked,
   cli::retry_notice notice;
   const auto used = services_of(what, asked);
   if (!used) return fail(used.error());
+  if (auto good = check_options(*used, asked); !good) return fail(good.error());
   const auto own = connect(used->own, asked, notice);
   if (!own) return fail(own.error());
   const dataflux::transfer_context transfers(*own->store, {.memory_cap = what.memory});

@@ -3,10 +3,11 @@
 
 #include <terminal/listing_progress.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
-#include <map>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -25,23 +26,38 @@ using dataflux::result;
 
 namespace {
 
-result<extra_columns> parse_columns(const std::vector<std::string>& names) {
-  static const std::map<std::string_view, extra_columns> known{
-      {"md5", extra_columns::md5},
-      {"created", extra_columns::created},
-      {"updated", extra_columns::updated},
-      {"content-type", extra_columns::content_type},
-      {"storage-class", extra_columns::storage_class},
-      {"metadata", extra_columns::metadata}};
+struct known_column {
+  std::string_view name;
+  extra_columns bit;
+  /// Listings have it where store_traits::lists_metadata is false, too.
+  bool everywhere;
+};
+constexpr known_column known_columns[]{{"md5", extra_columns::md5, false},
+                                       {"created", extra_columns::created, true},
+                                       {"updated", extra_columns::updated, true},
+                                       {"content-type", extra_columns::content_type, false},
+                                       {"storage-class", extra_columns::storage_class, true},
+                                       {"metadata", extra_columns::metadata, false}};
+
+result<extra_columns> parse_columns(const session& with, const std::vector<std::string>& names) {
+  const bool all = with.store.traits().lists_metadata;
   auto columns = extra_columns::none;
   for (const auto& name : names) {
-    const auto found = known.find(name);
-    if (found == known.end()) {
-      return error(errc::invalid_argument, "--columns " + name +
-                                               ": write some of md5, created, updated, "
-                                               "content-type, storage-class, metadata");
+    const auto* const found = std::find_if(std::begin(known_columns), std::end(known_columns),
+                                           [&](const known_column& c) { return c.name == name; });
+    if (found != std::end(known_columns) && (all || found->everywhere)) {
+      columns = columns | found->bit;
+      continue;
     }
-    columns = columns | found->second;
+    const bool unlisted = found != std::end(known_columns);
+    return error(errc::invalid_argument,
+                 "--columns " + name + ": " +
+                     (unlisted ? "a listing of " + std::string(with.scheme()) +
+                                     ":// does not tell it, and `stat` does; "
+                               : "") +
+                     (all ? "write some of md5, created, updated, content-type, storage-class, "
+                            "metadata"
+                          : "write some of created, updated, storage-class"));
   }
   return columns;
 }
@@ -103,7 +119,7 @@ result<void> create(const session& with, const manifest_options& options, outcom
   if (!from) return from.error();
   const auto to = parse_place(options.manifest);
   if (!to) return to.error();
-  const auto columns = parse_columns(options.columns);
+  const auto columns = parse_columns(with, options.columns);
   if (!columns) return columns.error();
   dataflux::fast_list_request request{.bucket = from->bucket,
                                       .prefix = folder_prefix(from->name),
@@ -213,7 +229,7 @@ result<void> show(const session& with, const manifest_options& options) {
   row_printer out({.details = options.details, .json = options.json, .generations = facts.versions},
                   facts.scheme, facts.bucket);
   for (auto at = rows->begin(); at != rows->end() && !out.broken(); ++at) {
-    out.object(*at, at.extras().created);
+    out.object(*at, at.extras());
   }
   out.finish();
   return {};

@@ -30,12 +30,35 @@ errc code_of(int number) noexcept {
   }
 }
 
+/// What a service has of its own, by its scheme.
+struct service_words {
+  std::string_view scheme;
+  std::string_view unreachable;
+  std::string_view denied;
+};
+constexpr service_words words_of_services[]{
+    {"gs", "check the network, --endpoint and STORAGE_EMULATOR_HOST",
+     "ask the bucket's owner for the permission, or use other credentials"},
+    {"s3", "check the network, --endpoint and AWS_ENDPOINT_URL_S3",
+     "ask the bucket's owner for the permission, or use other credentials; where the requester "
+     "pays give --requester-pays"},
+    {"ais", "check the network, --endpoint and AIS_ENDPOINT",
+     "ask the bucket's owner for the permission, or use another token"},
+};
+const service_words& words_of(std::string_view scheme) noexcept {
+  for (const service_words& each : words_of_services) {
+    if (each.scheme == scheme) return each;
+  }
+  return words_of_services[0];
+}
+
 std::string_view advice(const error& e, std::uint64_t written) noexcept {
   switch (e.code()) {
     case errc::unauthenticated:
-      return "for public data give --anonymous";
+      // AIStore's own text names its variables.
+      return e.scheme() == "ais" ? "" : "for public data give --anonymous";
     case errc::permission_denied:
-      return "ask the bucket's owner for the permission, or use other credentials";
+      return words_of(e.scheme()).denied;
     case errc::not_found:
       // A file of this machine has no object, either.
       if (e.object().empty() || e.bucket_missing()) return {};
@@ -49,7 +72,7 @@ std::string_view advice(const error& e, std::uint64_t written) noexcept {
       return written == 0 ? "nothing was kept; run the command again" : "run the command again";
     case errc::unavailable:
       if (e.http_status() != 0) return "try again later";
-      return "check the network, --endpoint and STORAGE_EMULATOR_HOST";
+      return words_of(e.scheme()).unreachable;
     default:
       return {};
   }

@@ -3,7 +3,9 @@
 #include <dataflux/codec/crc32c.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
+#include <span>
 #include <string_view>
 
 #include "location.hpp"
@@ -26,6 +28,17 @@ std::string json_text(std::string_view text) {
     }
   }
   return out += '"';
+}
+
+/// As md5sum writes it.
+std::string hexadecimal(std::span<const std::byte> bytes) {
+  constexpr std::string_view digits{"0123456789abcdef"};
+  std::string out;
+  for (const std::byte each : bytes) {
+    out += digits[std::to_integer<unsigned>(each >> 4U)];
+    out += digits[std::to_integer<unsigned>(each & std::byte{15})];
+  }
+  return out;
 }
 
 constexpr std::size_t columns_width = 15 + 2 + 20 + 2;
@@ -52,8 +65,20 @@ void row_printer::folder(const std::string& prefix) {
   end_line();
 }
 
-void row_printer::object(const dataflux::object_row& row,
-                         const std::optional<dataflux::timestamp>& created) {
+void row_printer::add_json(std::string_view key, const std::string& text) {
+  if (!text.empty()) out_.append(R"(,")").append(key).append(R"(":)").append(json_text(text));
+}
+
+void row_printer::add_json(const dataflux::object_extras& extras) {
+  if (extras.md5) add_json("md5", hexadecimal(*extras.md5));
+  if (extras.created) add_json("created", dataflux::to_string(*extras.created));
+  if (extras.updated) add_json("updated", dataflux::to_string(*extras.updated));
+  add_json("content_type", std::string{extras.content_type});
+  add_json("storage_class", std::string{extras.storage_class});
+  if (!extras.metadata.empty()) out_.append(R"(,"metadata":)").append(extras.metadata);
+}
+
+void row_printer::object(const dataflux::object_row& row, const dataflux::object_extras& extras) {
   ++objects_;
   bytes_ += row.size;
   if (how_.json) {
@@ -63,18 +88,18 @@ void row_printer::object(const dataflux::object_row& row,
     if (row.crc32c) {
       out_ += R"(,"crc32c":)" + json_text(dataflux::encode_crc32c(*row.crc32c).view());
     }
-    if (created) out_ += R"(,"created":)" + json_text(dataflux::to_string(*created));
+    add_json(extras);
     out_ += '}';
   } else {
-    if (how_.details) columns(row.size, created);
+    if (how_.details) columns(row.size, extras.created);
     out_ += shown_url(scheme_, bucket_, row.name);
     if (how_.generations) out_.append("#").append(std::to_string(row.generation));
   }
   end_line();
 }
 
-void row_printer::finish() {
-  if (how_.details && !how_.json && !broken_) {
+void row_printer::finish(bool whole) {
+  if (whole && how_.details && !how_.json && !broken_) {
     out_ += "total: " + std::to_string(objects_) + " objects, " +
             (how_.human ? human_size(bytes_) : std::to_string(bytes_)) + " bytes\n";
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/store/object_chunk.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
@@ -31,9 +32,10 @@ class row_printer {
       : how_(how), scheme_(scheme), bucket_(std::move(bucket)) {}
 
   void folder(const std::string& prefix);
-  void object(const dataflux::object_row& row, const std::optional<dataflux::timestamp>& created);
-  /// With the total, where details are wanted.
-  void finish();
+  /// `extras` are JSON's; lines have the time alone.
+  void object(const dataflux::object_row& row, const dataflux::object_extras& extras);
+  /// With the total, where details are wanted and all was listed.
+  void finish(bool whole = true);
 
   bool empty() const noexcept { return lines_ == 0; }
   /// Standard output takes no more.
@@ -41,6 +43,8 @@ class row_printer {
 
  private:
   void columns(std::uint64_t size, const std::optional<dataflux::timestamp>& created);
+  void add_json(std::string_view key, const std::string& text);
+  void add_json(const dataflux::object_extras& extras);
   void end_line();
   void flush();
 

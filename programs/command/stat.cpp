@@ -21,7 +21,7 @@ void print_object(std::string_view scheme, const dataflux::object_metadata& obje
   std::printf("%s\n", shown_url(scheme, object.bucket, object.name).c_str());
   print("size", std::to_string(object.size));
   print("generation", std::to_string(object.generation));
-  print("metageneration", std::to_string(object.metageneration));
+  if (object.metageneration > 0) print("metageneration", std::to_string(object.metageneration));
   if (object.crc32c) {
     print("crc32c", std::string(dataflux::encode_crc32c(*object.crc32c).view()));
   }

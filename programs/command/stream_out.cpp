@@ -23,6 +23,7 @@ using dataflux::byte_range;
 using dataflux::bytes_view;
 using dataflux::errc;
 using dataflux::error;
+using dataflux::got_item;
 using dataflux::result;
 
 namespace {
@@ -88,7 +89,7 @@ dataflux::get_source slices_of(const dataflux::object_metadata& object, dataflux
 result<void> for_each_slice(const dataflux::transfer_context& transfers,
                             const dataflux::object_metadata& object, const byte_range& range,
                             const std::stop_token& stop,
-                            const std::function<result<void>(bytes_view)>& take) {
+                            const std::function<result<void>(const got_item&)>& take) {
   const dataflux::byte_extent wanted = range.in(object.size);
   if (wanted.length == 0 && object.size > 0) {
     return error(errc::out_of_range, "the range is behind the object's end, which has " +
@@ -104,7 +105,7 @@ result<void> for_each_slice(const dataflux::transfer_context& transfers,
     const auto slice = slices.next();
     if (!slice) return slice.error();
     if (!*slice) return {};
-    const dataflux::got_item& got = **slice;
+    const got_item& got = **slice;
     if (got.failure) return *got.failure;
     whole.append({got.crc32c, got.bytes.size()});
     // The last slice waits for this: whoever reads our output never gets all of a wrong object.
@@ -114,7 +115,7 @@ result<void> for_each_slice(const dataflux::transfer_context& transfers,
           .with_bucket(object.bucket)
           .with_object(object.name);
     }
-    if (auto out = take(got.bytes); !out) return out;
+    if (auto out = take(got); !out) return out;
   }
 }
 
@@ -125,7 +126,7 @@ void stream_out(const dataflux::transfer_context& transfers,
       object.crc32c && object.size <= transfers.options().slice && range == byte_range{};
   output to{descriptor, report, one_slice};
   to.end(for_each_slice(transfers, object, range, stop,
-                        [&to](bytes_view bytes) { return to.write(bytes); }));
+                        [&to](const got_item& got) { return to.write(got.bytes); }));
 }
 
 void member_out(const dataflux::transfer_context& transfers, dataflux::get_one_request what,
@@ -136,13 +137,37 @@ void member_out(const dataflux::transfer_context& transfers, dataflux::get_one_r
   to.end(to.write(got->bytes));
 }
 
+namespace {
+
+error not_comparable(const dataflux::transfer_context& transfers,
+                     const dataflux::object_metadata& object) {
+  const bool small = object.size <= transfers.options().slice;
+  error why(errc::failed_precondition,
+            small ? "the service has no checksum of it to compare with"
+                  : "the service has no CRC32C of it to compare with; without one --checked takes "
+                    "objects of at most " +
+                        std::to_string(transfers.options().slice) + " bytes");
+  why.with_scheme(transfers.store().traits().scheme)
+      .with_bucket(object.bucket)
+      .with_object(object.name);
+  return why;
+}
+
+}  // namespace
+
 void checked_out(const dataflux::transfer_context& transfers,
                  const dataflux::object_metadata& object, int descriptor, outcome& report,
                  const std::stop_token& stop) {
-  // One slice is compared before it is written.
+  // One slice is compared before it is given.
   if (object.size <= transfers.options().slice) {
-    return stream_out(transfers, object, {}, descriptor, report, stop);
+    output to{descriptor, report, true};
+    return to.end(
+        for_each_slice(transfers, object, {}, stop, [&](const got_item& got) -> result<void> {
+          if (!object.crc32c && !got.verified) return not_comparable(transfers, object);
+          return to.write(got.bytes);
+        }));
   }
+  if (!object.crc32c) return report.failed(not_comparable(transfers, object));
   const char* const chosen = std::getenv("TMPDIR");
   std::string folder =
       below(chosen != nullptr && *chosen != '\0' ? chosen : "/tmp", "dataflux-XXXXXX");

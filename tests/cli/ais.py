@@ -79,12 +79,38 @@ class Ais(Case):
         self.fails(2, "cat", self.url("x.tar"), "--member", "b", "--checked", saying="--checked")
 
     def test_uploads_go_elsewhere(self):
-        self.write("a", b"one")
-        self.fails(1, "cp", "a", self.url("a"), saying="gs:// or s3://")
+        self.write("d/a", b"one")
+        self.write("d/b", b"two")
+        for words in (["d/a", self.url("a")], ["-r", "d", self.url()], ["-", self.url("a")],
+                      ["s3://bucket/x", self.url()], [self.url("a"), self.url("b")]):
+            [said] = self.fails(2, "cp", *words, saying=[self.url(), "dataflux.put(url, data)"])
+            self.assertNotIn("gs://", said)
         self.assertEqual(b"", self.ok("ls", self.url()))
+
+    def test_what_was_compared_is_not_told_otherwise(self):
+        self.store("d/empty", b"")
+        self.store("d/small", b"one")
+        self.ok("cp", "-r", self.url("d"), "d")
+        self.ok("cp", self.url("d/small"), "small")
+        self.store("large", noise(9_000_000))
+        done = self.run_it("cp", self.url("large"), "large")
+        self.assertEqual((0, b"dataflux: large: compared with nothing, since the service has no CRC32C of it\n"),
+                         (done.returncode, done.stderr))
+
+    def test_cat_compares_before_it_writes(self):
+        self.store("empty", b"")
+        self.store("small", b"one")
+        self.store("large", noise(9_000_000))
+        self.assertEqual(b"one", self.ok("cat", "--checked", self.url("empty"), self.url("small")))
+        self.fails(1, "cat", "--checked", self.url("large"), saying=["no CRC32C", "8388608 bytes"])
 
     def test_another_provider_has_other_buckets(self):
         self.fails(2, "--provider", "ftp", "ls", self.url(), saying="provider")
+
+    def test_options_and_advice_are_its_own(self):
+        self.fails(2, "--user-project", "p", "ls", self.url(), saying="--user-project is of gs://")
+        self.fails(2, "--region", "r", "ls", self.url(), saying="--region is of s3://")
+        self.fails(8, "--endpoint", "http://127.0.0.1:1", "ls", self.url(), saying="AIS_ENDPOINT")
 
 
 if __name__ == "__main__":

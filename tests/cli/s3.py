@@ -4,6 +4,7 @@
     s3.py --dataflux PROGRAM --emulator PROGRAM [TEST...]
 """
 
+import json
 import re
 import sys
 
@@ -94,6 +95,62 @@ class S3(Case):
         self.fails(2, "cp", self.s3_url("x/a"), self.s3_url("x/"), saying="onto itself")
         self.fails(3, "cp", self.s3_url("none"), self.s3_url("b"), saying=self.s3_url("none"))
 
+    def test_names_with_line_breaks(self):
+        for name in ("d/0", "d/nl\nx", "d/1", "d/cr\rx"):
+            self.ok("cp", "-", self.s3_url(name), input=name.encode())
+        self.assertEqual(b"d/nl\nx", self.ok("cat", self.s3_url("d/nl\nx")))
+        self.ok("cp", "-r", self.s3_url("d"), "here")
+        self.assertEqual({"0", "1", "nl\nx", "cr\rx"}, set(self.tree("here")))
+        self.fails(5, "cp", "-r", self.s3_url("d"), f"gs://{BUCKET}/d", saying="CR or LF")
+        self.assertEqual(["d/0", "d/1"], self.emulator.names())
+        for words in (["stat", f"gs://{BUCKET}/a\nb"], ["cp", "-", f"gs://{BUCKET}/a\rb"]):
+            self.fails(2, *words, saying="CR or LF", input=b"x")
+        self.ok("rm", self.s3_url("d/cr\rx"))
+        self.ok("rm", "-r", self.s3_url("d"))
+        self.assertEqual(b"", self.ok("ls", self.s3_url()))
+
+    def test_metadata_between_the_services(self):
+        for name, metadata in (("good", {"Split": "train"}), ("odd", {"Größe": "1"}), ("twice", {"a": "1", "A": "2"})):
+            self.emulator.put(name, b"x")
+            self.emulator.ask("PATCH", f"/storage/v1/b/{BUCKET}/o/{name}", json.dumps({"metadata": metadata}).encode(),
+                              **{"Content-Type": "application/json"})
+        self.cp(f"gs://{BUCKET}/good", self.s3_url("good"))
+        self.assertIn("metadata split       train", self.ok("stat", self.s3_url("good")).decode())
+        for name, key in (("odd", "gr\\xc3\\xb6\\xc3\\x9fe"), ("twice", "'a'")):
+            self.fails(1, "cp", f"gs://{BUCKET}/{name}", self.s3_url(name),
+                       saying=[key, self.s3_url(name), "change it at the source"])
+
+    def test_columns_that_a_listing_has(self):
+        self.ok("cp", "-", self.s3_url("d/a"), input=b"x")
+        for column in ("md5", "content-type", "metadata"):
+            self.fails(2, "manifest", "create", self.s3_url("d"), "m", "--columns", column,
+                       saying=[f"--columns {column}", "s3://", "storage-class"])
+        self.ok("manifest", "create", self.s3_url("d"), "m", "--columns", "created,updated,storage-class")
+        [row] = self.ok("manifest", "show", "--json", "m").splitlines()
+        row = json.loads(row)
+        self.assertEqual(("d/a", "STANDARD"), (row["name"], row["storage_class"]))
+        self.assertIn("created", row)
+        self.assertIn("updated", row)
+        self.assertEqual("STANDARD", json.loads(self.ok("ls", "--json", self.s3_url("d/a")))["storage_class"])
+        self.assertNotIn(b"metageneration", self.ok("stat", self.s3_url("d/a")))
+
+    def test_options_and_advice_are_its_own(self):
+        self.fails(2, "--user-project", "p", "ls", self.s3_url(), saying="it is --requester-pays")
+        self.fails(2, "--provider", "aws", "ls", self.s3_url(), saying="--provider is of ais://")
+        self.fails(2, "--region", "r", "ls", f"gs://{BUCKET}", saying="--region is of s3://")
+        self.fails(8, "--endpoint", "http://127.0.0.1:1", "ls", self.s3_url(), saying="AWS_ENDPOINT_URL_S3")
+        self.addCleanup(self.s3.faults)
+        self.s3.faults({"action": "send", "status": 403, "count": 0, "contentType": "application/xml",
+                        "body": "<Error><Code>AccessDenied</Code><Message>no</Message></Error>"})
+        self.fails(4, "ls", self.s3_url(), saying="--requester-pays")
+
+    def test_removals_of_a_server_that_ignores_conditions(self):
+        self.ok("cp", "-", self.s3_url("a"), input=b"x")
+        self.addCleanup(self.s3.faults)
+        self.s3.faults({"action": "ignore_conditions", "count": 0, "verb": "objects.delete"})
+        said = self.fails(1, "rm", self.s3_url("a"), saying="as delete(url) does in Python")
+        self.assertNotIn("save", said[0])
+
     def test_no_secret_is_told(self):
         """Whatever goes wrong, and though the service repeats them and the log says all."""
         token = "SECRET-session/token+4711=="
@@ -117,7 +174,8 @@ class S3(Case):
 
     def test_what_is_refused(self):
         self.fails(2, "rm", self.s3_url("a"), f"gs://{BUCKET}/a", saying="only `cp` is of two services")
-        self.fails(2, "cp", "-r", "--delete-extra", self.s3_url("a"), f"gs://{BUCKET}/a", saying="--delete-extra")
+        self.fails(2, "cp", "-r", "--delete-extra", self.s3_url("a"), f"gs://{BUCKET}/a",
+                   saying="--delete-extra needs a file or a folder here")
         self.fails(2, "--endpoint", "http://127.0.0.1:9", "cp", self.s3_url("a"), f"gs://{BUCKET}/a",
                    saying="AWS_ENDPOINT_URL_S3")
         self.fails(2, "stat", "s4://bucket/x", saying="gs://bucket/name (s3://, ais://)")
