@@ -25,8 +25,8 @@ result<void> check_attributes(const object_attributes& a);
 void add_attributes(const object_attributes& a, std::string_view mark, http::header_list& headers);
 
 /// Reads all that a reply to HEAD says of the object. Texts are as set_header_text() and tag_in()
-/// make them (service/detail/text.hpp). Errors: internal for a checksum that is malformed, and for a
-/// size that is missing, larger than any object, or 0 against the checksum.
+/// make them (service/detail/text.hpp). Errors: internal for a checksum that is malformed, and for
+/// a size that is missing, larger than any object, or 0 against the checksum.
 result<object_metadata> read_object_head(const http::reply_head& head, std::string_view bucket,
                                          std::string_view object);
 
