@@ -167,7 +167,9 @@ void checked_out(const dataflux::transfer_context& transfers,
           return to.write(got.bytes);
         }));
   }
-  if (!object.crc32c) return report.failed(not_comparable(transfers, object));
+  if (!object.crc32c && !object.other_checksum) {
+    return report.failed(not_comparable(transfers, object));
+  }
   const char* const chosen = std::getenv("TMPDIR");
   std::string folder =
       below(chosen != nullptr && *chosen != '\0' ? chosen : "/tmp", "dataflux-XXXXXX");

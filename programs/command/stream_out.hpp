@@ -32,7 +32,7 @@ void stream_out(const dataflux::transfer_context& transfers,
 
 /// The same of a whole object, of which nothing is written before all of it has been compared: what
 /// is longer than a slice lies in a file of $TMPDIR meanwhile. failed_precondition where there is
-/// nothing to compare it with: without a CRC32C that is whatever is longer than a slice, too.
+/// nothing to compare it with: on AIStore that may be whatever is longer than a slice.
 void checked_out(const dataflux::transfer_context& transfers,
                  const dataflux::object_metadata& object, int descriptor, outcome& report,
                  const std::stop_token& stop);
