@@ -23,6 +23,7 @@
 #include <dataflux/transfer/impl/temporary_object.ipp>
 #include <dataflux/transfer/impl/told_rows.ipp>
 #include <dataflux/transfer/impl/transfer_context.ipp>
+#include <dataflux/transfer/impl/transfer_options.ipp>
 #include <dataflux/transfer/impl/transfer_state.ipp>
 #include <dataflux/transfer/impl/upload_begin.ipp>
 #include <dataflux/transfer/impl/upload_machine.ipp>

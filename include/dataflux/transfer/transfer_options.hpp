@@ -89,5 +89,5 @@ struct transfer_counters {
 }  // namespace dataflux::inline DATAFLUX_ABI
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/transfer/impl/concurrency.ipp>
+#include <dataflux/transfer/impl/transfer_options.ipp>
 #endif

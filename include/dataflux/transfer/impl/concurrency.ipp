@@ -2,6 +2,7 @@
 
 #include <dataflux/detail/seconds.hpp>
 #include <dataflux/transfer/detail/concurrency.hpp>
+#include <dataflux/transfer/impl/transfer_options.ipp>
 
 #include <algorithm>
 
@@ -33,10 +34,7 @@ inline constexpr int rest_windows = 8;
 inline constexpr duration shortest_rest = std::chrono::milliseconds(500);
 inline constexpr duration longest_rest = std::chrono::seconds(4);
 inline constexpr duration first_cut_rest = std::chrono::seconds(1);
-/// Smaller bodies come in one piece: their rate says nothing about the connection.
-inline constexpr std::uint64_t telling_body = 256U << 10U;
 inline constexpr double lowest_rate = 100;
-inline constexpr double longest_body = 1e6;  ///< seconds: more would overflow in nanoseconds
 /// The worth of a request beside its bytes: about those of 20 ms of a connection. It need not be
 /// exact, it keeps windows of small and of large bodies comparable.
 inline constexpr double worth_of_request = 1 << 20;
@@ -216,15 +214,6 @@ DATAFLUX_INLINE void detail::concurrency_control::throttled(time_point started,
   last_cut_ = now;
   step_ = detail::concurrency::smallest_step;
   rest(cut_rest_, now);
-}
-
-DATAFLUX_INLINE duration network_estimate::time_of(std::uint64_t bytes) const noexcept {
-  namespace tune = detail::concurrency;
-  if (connection_bandwidth > 0) {
-    const double body = static_cast<double>(bytes) / connection_bandwidth;
-    return first_byte + detail::from_seconds(std::min(body, detail::concurrency::longest_body));
-  }
-  return bytes < detail::concurrency::telling_body ? first_byte : duration{0};
 }
 
 DATAFLUX_INLINE network_estimate detail::concurrency_control::estimate() const noexcept {
