@@ -7,6 +7,7 @@
 #include <dataflux/gcs/detail/resource_reader.hpp>
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
+#include <dataflux/store/detail/validate.hpp>
 
 #include <algorithm>
 
@@ -33,6 +34,9 @@ inline bool has(const object_metadata& found, const std::string& key,
 }
 
 DATAFLUX_INLINE result<marked_document> compose_verb::prepare(const request& r, const call_id& id) {
+  for (const compose_source& each : r.sources) {
+    if (auto good = validate_one_line(each.object); !good) return std::move(good).error();
+  }
   const object_attributes& a = r.attributes;
   marked_document body;
   body.mark = mark_of(id, a);

@@ -71,7 +71,9 @@ DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<erro
   for (const std::string_view bucket : {identity().bucket, identity().source_bucket}) {
     if (!bad_) bad_ = core_->dialect->refuse_bucket(bucket);
   }
-  if (!bad_) bad_ = core_->dialect->refuse_object(identity().object);
+  for (const std::string_view object : {identity().object, identity().source}) {
+    if (!bad_) bad_ = core_->dialect->refuse_object(object);
+  }
   if (!core_->enter(*this)) stop();
   const bool posted = detail::within_memory([this] {
     executor->post(
