@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -282,8 +283,10 @@ group.destroy_process_group()
 def test_rank_0_pairs_for_all(pairs, emulator, bucket, client, kind):
     bucket.put("l/zz_l.txt", b"1")
     client.save_manifest(client.list(bucket("")), bucket("m"))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     environment = {**os.environ, **emulator.environment, "MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": "2",
-                   "MASTER_PORT": str(20_000 + os.getpid() % 20_000)}
+                   "MASTER_PORT": str(port)}
     arguments = [bucket("") + "/", bucket("m") if kind == "manifest" else "",
                  "refuse" if kind == "refused" else "omit"]
     ranks = [subprocess.Popen([sys.executable, "-c", DISTRIBUTED, *arguments], stdout=subprocess.PIPE, text=True,
