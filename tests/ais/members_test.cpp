@@ -1,3 +1,4 @@
+#include <dataflux/codec/crc32c.hpp>
 #include <dataflux/download/get_one.hpp>
 #include <dataflux/download/getter.hpp>
 
