@@ -1,5 +1,6 @@
 #include "get_requests.hpp"
 #include "listing.hpp"
+#include "stream_member.hpp"
 
 #include <dataflux/download/batch_getter.hpp>
 
@@ -10,39 +11,20 @@
 namespace dataflux_c {
 
 /// A stream of batches, as a source of records.
-class batch_state final : public queue_member {
+class batch_state final : public stream_member<dataflux::batch_getter> {
  public:
-  using queue_member::queue_member;
+  using stream_member::stream_member;
 
-  void begin(dataflux::batch_getter batches) {
-    std::scoped_lock lock(mutex_);
-    batches_.emplace(std::move(batches));
-    if (cancelled_) batches_->cancel();
-    batches_->notify(queue_->events(), number_);
-  }
-  /// No record comes any more; waits for the reads that are under way.
-  void end() {
-    leave();
-    std::optional<dataflux::batch_getter> gone;  // destroyed without the lock
-    std::scoped_lock lock(mutex_);
-    gone.swap(batches_);
-  }
-  const client_state& client() const noexcept { return *client_; }
-  dataflux::batch_getter& batches() noexcept { return *batches_; }
-  void cancel() noexcept override {
-    std::scoped_lock lock(mutex_);
-    cancelled_ = true;
-    if (batches_) batches_->cancel();
-  }
+  dataflux::batch_getter& batches() noexcept { return *stream_; }
 
   left take(std::span<dataflux_record> into, std::size_t& count, queue_state& queue) override {
     std::scoped_lock lock(mutex_);
-    if (!batches_) return left::nothing;
+    if (!stream_) return left::nothing;
     for (dataflux_record& r : into) {
       if (!batch_) {
-        const auto what = batches_->try_next(batch_);
+        const auto what = stream_->try_next(batch_);
         if (what && *what == dataflux::taken::nothing) {
-          batches_->notify(queue.events(), number_);
+          stream_->notify(queue.events(), number_);
           return left::asleep;
         }
         if (!what || *what == dataflux::taken::ended) {
@@ -85,18 +67,12 @@ class batch_state final : public queue_member {
 
   std::optional<dataflux::got_batch> batch_{};  ///< whose records are being given
   std::size_t told_{0};                         ///< of its failed rows
-  std::optional<dataflux::batch_getter> batches_{};
 };
 
 }  // namespace dataflux_c
 
-struct dataflux_batch_getter : dataflux_c::handle {
-  explicit dataflux_batch_getter(std::shared_ptr<dataflux_c::batch_state> s) noexcept
-      : state(std::move(s)) {}
-  ~dataflux_batch_getter() { state->end(); }
-  dataflux_batch_getter(const dataflux_batch_getter&) = delete;
-  dataflux_batch_getter& operator=(const dataflux_batch_getter&) = delete;
-  const std::shared_ptr<dataflux_c::batch_state> state;
+struct dataflux_batch_getter : dataflux_c::owning_handle<dataflux_c::batch_state> {
+  using owning_handle::owning_handle;
 };
 
 namespace {

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -167,6 +168,15 @@ inline dataflux::duration wait_of(std::int64_t ns) noexcept {
 /// Base of handles: in the child of a fork they answer no more.
 struct handle {
   const dataflux::detail::process_stamp born{};
+};
+/// One whose state others share: freeing it ends that.
+template <class State>
+struct owning_handle : handle {
+  explicit owning_handle(std::shared_ptr<State> s) noexcept : state(std::move(s)) {}
+  ~owning_handle() { state->end(); }
+  owning_handle(const owning_handle&) = delete;
+  owning_handle& operator=(const owning_handle&) = delete;
+  const std::shared_ptr<State> state;
 };
 template <class Handle>
 result<void> usable(const Handle* h, const char* what) {

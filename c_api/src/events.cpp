@@ -169,13 +169,8 @@ result<std::shared_ptr<call_progress>> progress_of(const dataflux_client* client
 
 }  // namespace dataflux_c
 
-struct dataflux_events : dataflux_c::handle {
-  explicit dataflux_events(std::shared_ptr<dataflux_c::event_stream> s) noexcept
-      : stream(std::move(s)) {}
-  ~dataflux_events() { stream->end(); }
-  dataflux_events(const dataflux_events&) = delete;
-  dataflux_events& operator=(const dataflux_events&) = delete;
-  const std::shared_ptr<dataflux_c::event_stream> stream;
+struct dataflux_events : dataflux_c::owning_handle<dataflux_c::event_stream> {
+  using owning_handle::owning_handle;
 };
 
 dataflux_status dataflux_client_events(dataflux_client* client, dataflux_queue* queue, uint64_t tag,

@@ -1,5 +1,6 @@
 #include "get_requests.hpp"
 #include "listing.hpp"
+#include "stream_member.hpp"
 
 #include <dataflux/download/getter.hpp>
 
@@ -8,45 +9,26 @@
 namespace dataflux_c {
 
 /// A stream, as a source of records.
-class getter_state final : public queue_member {
+class getter_state final : public stream_member<dataflux::getter> {
  public:
-  using queue_member::queue_member;
+  getter_state(std::uint64_t tag, std::optional<dataflux::get_feed> feed) noexcept
+      : stream_member(tag), feed_(std::move(feed)) {}
 
-  void begin(dataflux::getter items, std::optional<dataflux::get_feed> feed) {
-    std::scoped_lock lock(mutex_);
-    feed_ = std::move(feed);
-    items_.emplace(std::move(items));
-    if (cancelled_) items_->cancel();
-    items_->notify(queue_->events(), number_);
-  }
-  /// No record comes any more; waits for the reads that are under way.
-  void end() {
-    leave();
-    std::optional<dataflux::getter> gone;  // destroyed without the lock
-    std::scoped_lock lock(mutex_);
-    gone.swap(items_);
-  }
   std::optional<dataflux::get_feed>& feed() noexcept { return feed_; }
-  const client_state& client() const noexcept { return *client_; }
-  void cancel() noexcept override {
-    std::scoped_lock lock(mutex_);
-    cancelled_ = true;
-    if (items_) items_->cancel();
-  }
 
   left take(std::span<dataflux_record> into, std::size_t& count, queue_state& queue) override {
     std::scoped_lock lock(mutex_);
-    if (!items_) return left::nothing;
+    if (!stream_) return left::nothing;
     batch_.clear();
     batch_.reserve(into.size());
-    const auto what = items_->try_next_batch(into.size(), batch_);
+    const auto what = stream_->try_next_batch(into.size(), batch_);
     std::size_t filled = 0;
     for (dataflux::got_item& item : batch_) into[filled++] = record_of(item, queue);
     batch_.clear();
     count += filled;
     if (what && *what == dataflux::taken::some) return left::more;
     if (what && *what == dataflux::taken::nothing) {
-      items_->notify(queue.events(), number_);
+      stream_->notify(queue.events(), number_);
       return left::asleep;
     }
     dataflux_record& last = into[filled] = end_record();
@@ -80,18 +62,12 @@ class getter_state final : public queue_member {
 
   std::optional<dataflux::get_feed> feed_{};
   std::vector<dataflux::got_item> batch_{};
-  std::optional<dataflux::getter> items_{};
 };
 
 }  // namespace dataflux_c
 
-struct dataflux_getter : dataflux_c::handle {
-  explicit dataflux_getter(std::shared_ptr<dataflux_c::getter_state> s) noexcept
-      : state(std::move(s)) {}
-  ~dataflux_getter() { state->end(); }
-  dataflux_getter(const dataflux_getter&) = delete;
-  dataflux_getter& operator=(const dataflux_getter&) = delete;
-  const std::shared_ptr<dataflux_c::getter_state> state;
+struct dataflux_getter : dataflux_c::owning_handle<dataflux_c::getter_state> {
+  using owning_handle::owning_handle;
 };
 
 namespace {
@@ -139,22 +115,22 @@ dataflux_status dataflux_get_many(dataflux_client* client, const dataflux_get_ma
     if (feeds && rows != nullptr) {
       return error(errc::invalid_argument, "rows of a feed are pushed");
     }
-    const auto state = std::make_shared<getter_state>(tag);
+    std::optional<dataflux::get_feed> feed;
+    if (feeds) {
+      feed.emplace(dataflux_c::columns_of(listing), static_cast<size_t>(known->feed_capacity));
+    }
+    const auto state = std::make_shared<getter_state>(tag, feed);
     auto handle = std::make_unique<dataflux_getter>(state);
     auto joined = state->join(client->state, queue->state, state);
     if (!joined) return joined;
     const dataflux::transfer_context& context = client->state->context;
     if (feeds) {
-      dataflux::get_feed feed(dataflux_c::columns_of(listing),
-                              static_cast<size_t>(known->feed_capacity));
-      dataflux::getter items(context, *std::move(request), feed);
-      state->begin(std::move(items), std::move(feed));
+      state->begin({context, *std::move(request), *feed});
     } else if (rows == nullptr) {
-      state->begin({context, *std::move(request), dataflux_c::columns_of(listing)}, std::nullopt);
+      state->begin({context, *std::move(request), dataflux_c::columns_of(listing)});
     } else {
       state->begin({context, *std::move(request), dataflux_c::columns_of(listing),
-                    std::vector<std::uint64_t>(rows, rows + row_count)},
-                   std::nullopt);
+                    std::vector<std::uint64_t>(rows, rows + row_count)});
     }
     *out = handle.release();
     return {};

@@ -157,13 +157,8 @@ class lister_state final : public queue_member {
 
 }  // namespace dataflux_c
 
-struct dataflux_lister : dataflux_c::handle {
-  explicit dataflux_lister(std::shared_ptr<dataflux_c::lister_state> s) noexcept
-      : state(std::move(s)) {}
-  ~dataflux_lister() { state->end(); }
-  dataflux_lister(const dataflux_lister&) = delete;
-  dataflux_lister& operator=(const dataflux_lister&) = delete;
-  const std::shared_ptr<dataflux_c::lister_state> state;
+struct dataflux_lister : dataflux_c::owning_handle<dataflux_c::lister_state> {
+  using owning_handle::owning_handle;
 };
 
 using dataflux_c::guarded;

@@ -149,13 +149,8 @@ result<void> take_fields(const dataflux_field_bytes* from, std::size_t count,
 
 }  // namespace dataflux_c
 
-struct dataflux_shard_writer : dataflux_c::handle {
-  explicit dataflux_shard_writer(std::shared_ptr<dataflux_c::shard_writer_state> s) noexcept
-      : state(std::move(s)) {}
-  ~dataflux_shard_writer() { state->end(); }
-  dataflux_shard_writer(const dataflux_shard_writer&) = delete;
-  dataflux_shard_writer& operator=(const dataflux_shard_writer&) = delete;
-  const std::shared_ptr<dataflux_c::shard_writer_state> state;
+struct dataflux_shard_writer : dataflux_c::owning_handle<dataflux_c::shard_writer_state> {
+  using owning_handle::owning_handle;
 };
 
 namespace dataflux_c {

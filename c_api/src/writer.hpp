@@ -87,11 +87,6 @@ result<void> begin_writer(const std::shared_ptr<client_state>& client,
 
 }  // namespace dataflux_c
 
-struct dataflux_writer : dataflux_c::handle {
-  explicit dataflux_writer(std::shared_ptr<dataflux_c::writer_state> s) noexcept
-      : state(std::move(s)) {}
-  ~dataflux_writer() { state->end(); }
-  dataflux_writer(const dataflux_writer&) = delete;
-  dataflux_writer& operator=(const dataflux_writer&) = delete;
-  const std::shared_ptr<dataflux_c::writer_state> state;
+struct dataflux_writer : dataflux_c::owning_handle<dataflux_c::writer_state> {
+  using owning_handle::owning_handle;
 };

@@ -9,6 +9,22 @@ namespace cli {
 
 namespace {
 
+/// What `cat` does with the place that each URL names, until it is told to stop.
+template <class Show>
+exit_status each_place(const session& with, const cat_options& options, outcome& report,
+                       Show show) {
+  for (const auto& url : options.urls) {
+    if (with.stop.stop_requested()) break;
+    const auto where = parse_object_location(url);
+    if (where) {
+      show(*where);
+    } else {
+      report.failed(where.error());
+    }
+  }
+  return report.status();
+}
+
 exit_status cat_members(const session& with, const cat_options& options) {
   outcome report(nullptr);
   if (options.checked || !options.range.empty()) {
@@ -17,21 +33,14 @@ exit_status cat_members(const session& with, const cat_options& options) {
                                   "out --range and --checked"));
     return report.status();
   }
-  for (const auto& url : options.urls) {
-    if (with.stop.stop_requested()) break;
-    const auto where = parse_object_location(url);
-    if (!where) {
-      report.failed(where.error());
-      continue;
-    }
+  return each_place(with, options, report, [&](const location& where) {
     member_out(with.transfers,
-               {.bucket = where->bucket,
-                .object = where->name,
+               {.bucket = where.bucket,
+                .object = where.name,
                 .member = options.member,
                 .limits = {.stop = with.stop}},
                STDOUT_FILENO, report);
-  }
-  return report.status();
+  });
 }
 
 }  // namespace
@@ -51,25 +60,14 @@ exit_status run_cat(const session& with, const cat_options& options) {
                                   "--checked is for whole objects: a range has no checksum"));
     return report.status();
   }
-  for (const auto& url : options.urls) {
-    if (with.stop.stop_requested()) break;
-    const auto where = parse_object_location(url);
-    if (!where) {
-      report.failed(where.error());
-      continue;
-    }
-    const auto object = find_object(with.store, *where, with.stop);
-    if (!object) {
-      report.failed(object.error());
-      continue;
-    }
+  return each_place(with, options, report, [&](const location& where) {
+    const auto object = find_object(with.store, where, with.stop);
+    if (!object) return report.failed(object.error());
     if (options.checked) {
-      checked_out(with.transfers, *object, STDOUT_FILENO, report, with.stop);
-    } else {
-      stream_out(with.transfers, *object, *range, STDOUT_FILENO, report, with.stop);
+      return checked_out(with.transfers, *object, STDOUT_FILENO, report, with.stop);
     }
-  }
-  return report.status();
+    stream_out(with.transfers, *object, *range, STDOUT_FILENO, report, with.stop);
+  });
 }
 
 }  // namespace cli
