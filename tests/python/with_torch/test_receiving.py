@@ -53,6 +53,15 @@ def numbers(batches):
     return found
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.complex64], ids=str)
+def test_what_is_good_stays_where_others_have_failed_whichever_type_it_has(make, client, bucket, dtype):
+    dataset = make(on_error="skip")
+    client.delete(bucket(f"o/{ORDER[1]:03}"))
+    expected = [sample[0] for sample in dataset]
+    assert numbers(batch.view(torch.uint8) for batch in dataset.batches(dtype=dtype)) == expected
+    assert dataset.skipped == 2
+
+
 def test_nothing_is_copied_and_all_is_as_by_a_data_loader(make, begun, monkeypatch):
     monkeypatch.setattr(_forming.Forming, "batch", None)
     dataset = make(decode=tensor)

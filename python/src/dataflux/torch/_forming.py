@@ -17,7 +17,7 @@ from torch.utils.data import default_collate
 
 from .._library import method
 from .._place import count_of
-from ._sizes import SizeError
+from ._sizes import size_error
 
 _PAGE = 4096
 
@@ -59,6 +59,11 @@ class Blocks:
                 return torch.empty(-(-size // _PAGE) * _PAGE, dtype=torch.uint8, pin_memory=self._pinned)
             if owner.numel() >= size:
                 return owner
+
+
+def bytes_of(made: torch.Tensor) -> memoryview:
+    """The memory of a tensor that lies in one piece."""
+    return memoryview(made.view(-1).view(torch.uint8).numpy())
 
 
 class Rules:
@@ -131,7 +136,7 @@ class Layout:
         """The memory as bytes, with zeros where no sample will be."""
         if not made.numel():
             return memoryview(bytearray())
-        room = memoryview(made.view(-1).view(torch.uint8).numpy()).cast("B")
+        room = bytes_of(made)
         if self._beside is not None and not self._packed:
             for begin, size, behind in zip(self.begins, self._sizes, [*self.begins[1:], len(room)]):
                 if begin + size < behind:
@@ -232,7 +237,7 @@ class Forming:
         if type(value) is memoryview:
             told = self._rules.wrong(len(value))
             if told is not None:
-                raise self._size_error(at, told)
+                raise size_error(self._row_of(at), told)
             kept[0] += len(value)
             return value
         array = _array_of(value)
@@ -293,13 +298,9 @@ class Forming:
     def _of_bytes(self, key, views):
         layout = Layout(self._rules, list(map(len, views)))
         if layout.odd is not None:
-            raise self._size_error(layout.odd, layout.told(self._row_of(0).url))
+            raise size_error(self._row_of(layout.odd), layout.told(self._row_of(0).url))
         made = self._blocks.tensor(key, self._rules.dtype, layout.shape)
         room = layout.cleared(made)
         for begin, view in zip(layout.begins, views):
             room[begin:begin + len(view)] = view
         return layout.batch(made)
-
-    def _size_error(self, at, told):
-        row = self._row_of(at)
-        return SizeError(f"{row.url}: {told}", bucket=row.bucket, object=row.name)

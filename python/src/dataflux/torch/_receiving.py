@@ -12,10 +12,10 @@ from .._errors import Error
 from .._items import FailedItem
 from .._rows import RowStream
 from ._decoding import Now, as_view
-from ._forming import Blocks, Forming, Layout, Rules
+from ._forming import Blocks, Forming, Layout, Rules, bytes_of
 from ._samples import Failed, Maker
 from ._share import memory_of
-from ._sizes import SizeError
+from ._sizes import size_error
 from ._source import Listed
 from ._state import Place
 
@@ -127,10 +127,11 @@ class Receiving:
         self._pushed.append(batch)
         self.bytes += batch.bytes
         self._count += len(rows)
-        for at, size in enumerate(batch.sizes):
-            told = self._rules.wrong(size)
-            if told is not None:
-                batch.failed[at] = self._size_error(batch, at, told)
+        # Samples of one size are asked about once.
+        wrong = {size: told for size in set(batch.sizes) if (told := self._rules.wrong(size)) is not None}
+        if wrong:
+            batch.failed = {at: size_error(batch.row_at(at), wrong[size])
+                            for at, size in enumerate(batch.sizes) if size in wrong}
         good = batch.sizes
         if batch.failed:
             good = array("Q", [size for at, size in enumerate(batch.sizes) if at not in batch.failed])
@@ -140,16 +141,12 @@ class Receiving:
         batch.layout = layout = Layout(self._rules, good)
         if layout.odd is not None:
             at = [at for at in range(len(batch.sizes)) if at not in batch.failed][layout.odd]
-            batch.broken = self._size_error(batch, at, layout.told(batch.row_at(0).url))
+            batch.broken = size_error(batch.row_at(at), layout.told(batch.row_at(0).url))
             batch.layout = None
             return
         batch.made = self._blocks.tensor(None, self._rules.dtype, layout.shape)
         room = layout.cleared(batch.made)
         self._stream.push(rows, batch.made.data_ptr(), len(room), layout.begins, owner=batch.made)
-
-    def _size_error(self, batch, at, told):
-        row = batch.row_at(at)
-        return SizeError(f"{row.url}: {told}", bucket=row.bucket, object=row.name)
 
     def formed(self, number: int) -> bool:
         """Whether a batch can be taken at once, as far as is known."""
@@ -185,8 +182,7 @@ class Receiving:
         if not size:
             return memoryview(b"")
         begin = batch.layout.begins[place]
-        whole = memoryview(batch.made.view(-1).view(batch.made.dtype).numpy()).cast("B")
-        return memoryview(bytearray(whole[begin:begin + size]))
+        return memoryview(bytearray(bytes_of(batch.made)[begin:begin + size]))
 
     def _settled(self, batch):
         """The batch in spite of failures."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._errors import Error
 from .._place import count_of, one_of, url_of
 
@@ -11,6 +13,11 @@ class SizeError(Error):
 
     bucket, object   which one
     """
+
+
+def size_error(row: Any, told: str) -> SizeError:
+    """That of a row's object."""
+    return SizeError(f"{row.url}: {told}", bucket=row.bucket, object=row.name)
 
 
 class Sizes:
