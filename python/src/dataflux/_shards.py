@@ -427,7 +427,8 @@ class _Splitter:
         url = sample["__url__"]
         return _errors.of_status(
             "invalid_argument", f"{url}: the sample {sample['__key__']!r} has the field '__error__', by which samples "
-            "that have failed are told: rename the member", bucket=self._index.bucket, object=cut_bucket(url.partition("://")[2])[2])
+            "that have failed are told: rename the member", bucket=self._index.bucket,
+            object=cut_bucket(url.partition("://")[2])[2])
 
 
 class GetSamples:

@@ -7,6 +7,7 @@ import zlib
 from array import array
 from typing import Any, Iterable, Iterator, List
 
+from .._columns import chosen
 from .._listing import Listing, Row
 
 REQUEST = 16 << 10  # bytes that a request counts for, so that no task has all the empty objects
@@ -57,7 +58,7 @@ class Packed:
         sizes, generations = array("Q"), array("q")
         for chunk, rows in listing._table.runs(listing._rows):
             for made, column in (sizes, chunk.sizes), (generations, chunk.generations):
-                made.extend(column[row] for row in rows)
+                made.extend(chosen(column, rows))
         return cls(listing.bucket, list(listing.names), sizes, generations)
 
     def part(self, rows: range) -> Packed:
