@@ -39,8 +39,9 @@ class get_group final : public std::enable_shared_from_this<get_group> {
   void read(std::size_t k);
   void finish();
   bool mixed();
-  void sum_up();
+  read_summary sum_up();
   void verify();
+  void keep(std::uint64_t object_size);
 
   read_engine& engine_;
   read_member& member_;

@@ -14,7 +14,8 @@
 /// all pieces, and sends all of them to the engine. finish() comes when the last one has answered.
 /// If the answers are of several generations (mixed) another round reads all of it, of the newest
 /// one; after most_rounds the pieces fail. Otherwise sum_up() checks each piece by itself, verify()
-/// compares the whole object where the requests are all of it, and `done` is called once.
+/// compares the whole object where the requests are all of it, keep() gives what is left to the
+/// cache, and `done` is called once.
 ///
 /// A stop ends the requests, and no round follows; the time limit ends those of each round. All of
 /// it is on the strand of the engine, but for scatter_sink: there bytes land on the I/O threads,
@@ -144,8 +145,9 @@ DATAFLUX_INLINE void get_group::finish() {
       [&] {
         again = !stop_.stop_requested() && mixed();
         if (again) return start();
-        sum_up();
+        const read_summary object = sum_up();
         verify();
+        keep(object.object_size);
       },
       [&] {
         again = false;
@@ -182,7 +184,8 @@ DATAFLUX_INLINE bool get_group::mixed() {
   return true;
 }
 
-DATAFLUX_INLINE void get_group::sum_up() {
+/// Gives what the last answer said of the object.
+DATAFLUX_INLINE read_summary get_group::sum_up() {
   std::vector<crc32c_accumulator> got(pieces_.size());
   read_summary object;
   for (std::size_t k = 0; k < outcomes_.size(); ++k) {
@@ -202,10 +205,9 @@ DATAFLUX_INLINE void get_group::sum_up() {
                                .crc32c = got[i].crc(),
                                .object_size = object.object_size,
                                .generation = object.generation};
-    const read_request asked = request_of(p);
     p.check(summary);
-    if (!p.failure) engine_.keep(asked, summary, p.to);
   }
+  return object;
 }
 
 /// When the requests are the whole object, without a gap, its checksum is compared.
@@ -234,6 +236,21 @@ DATAFLUX_INLINE void get_group::verify() {
     } else {
       p.verified = true;
     }
+  }
+}
+
+/// Where there is a cache it has what is not known to be wrong.
+DATAFLUX_INLINE void get_group::keep(std::uint64_t object_size) {
+  if (!engine_.has_cache()) return;
+  for (const std::size_t i : missing_) {
+    const get_piece& p = pieces_[i];
+    if (p.failure) continue;
+    engine_.keep(request_of(p),
+                 {.bytes = p.length,
+                  .crc32c = p.crc32c,
+                  .object_size = object_size,
+                  .generation = p.generation},
+                 p.to);
   }
 }
 
