@@ -82,6 +82,7 @@ class segment_writer : public std::enable_shared_from_this<segment_writer> {
 
   void enqueue(record fresh);
   void step();
+  void rest() noexcept;
   void work();
   bool fits(std::uint64_t bytes);
   bool begin_segment();

@@ -2,6 +2,7 @@
 
 #include <dataflux/cache/detail/cache_folder.hpp>
 #include <dataflux/detail/file_error.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/detail/unique_name.hpp>
 
@@ -11,7 +12,6 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -91,13 +91,9 @@ DATAFLUX_INLINE result<cache_file> open_cache_folder(const std::string& path, bo
 }
 
 DATAFLUX_INLINE std::string segment_name(std::uint32_t number) {
-  std::array<char, segment_digits> digits;
-  digits.fill('0');
-  std::array<char, segment_digits> some;
-  const char* const end = std::to_chars(some.data(), some.data() + some.size(), number, 16).ptr;
-  const auto count = static_cast<std::size_t>(end - some.data());
-  std::copy_n(some.data(), count, digits.data() + (segment_digits - count));
-  return std::string(segment_prefix).append(digits.data(), digits.size());
+  std::string name(segment_prefix);
+  append_hex(name, number, segment_digits);
+  return name;
 }
 
 DATAFLUX_INLINE cache_file open_segment(int folder, std::uint32_t number) noexcept {

@@ -67,7 +67,11 @@ DATAFLUX_INLINE void segment_writer::enqueue(record fresh) {
 
 /// With the mutex held. Where there is no thread, what waits is refused.
 DATAFLUX_INLINE void segment_writer::step() {
-  if (try_file_step([self = shared_from_this()] { self->work(); })) return;
+  if (!try_file_step([self = shared_from_this()] { self->work(); })) rest();
+}
+
+/// With the mutex held: what still waits is refused.
+DATAFLUX_INLINE void segment_writer::rest() noexcept {
   for (const record& each : waiting_) waiting_bytes_ -= each.bytes;
   cache_counts::add(files_->counts.refused, waiting_.size());
   waiting_.clear();
@@ -93,11 +97,7 @@ DATAFLUX_INLINE void segment_writer::work() {
   std::scoped_lock lock(mutex_);
   for (const record& each : some) waiting_bytes_ -= each.bytes;
   if (!some.empty() && !waiting_.empty()) return step();
-  cache_counts::add(files_->counts.refused, waiting_.size());
-  for (const record& each : waiting_) waiting_bytes_ -= each.bytes;
-  waiting_.clear();
-  busy_ = false;
-  idle_.notify_all();
+  rest();
 }
 
 DATAFLUX_INLINE void segment_writer::flush() {
