@@ -68,15 +68,11 @@ DATAFLUX_INLINE void dialect::look(ref<service::client_core> core, const stat_re
   verb_call<look_verb>::start(std::move(core), at, std::move(done), &executor);
 }
 
-/// The question's own object, whose removal must not wait for the answer.
-inline bool is_of_question(std::string_view object) noexcept {
-  return object.substr(object.rfind('/') + 1).starts_with(condition_scratch_name);
-}
-
 DATAFLUX_INLINE void dialect::remove(ref<service::client_core> core, const remove_request& what,
                                      object_store::completion<void> done,
                                      scheduler& executor) const {
-  if (!how_.asks_for_conditions || is_of_question(what.object)) {
+  // The removal of the question's own object must not wait for the answer.
+  if (!how_.asks_for_conditions || is_condition_scratch_name(what.object)) {
     return verb_call<remove_verb>::start(std::move(core), what, std::move(done), &executor);
   }
   const call_clock clock(executor, what.limits);

@@ -11,8 +11,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr std::uint64_t largest_condition_scratch = 64;
 
 constexpr bool is_condition_scratch(std::string_view name, std::uint64_t size) noexcept {
-  return size <= largest_condition_scratch &&
-         name.substr(name.rfind('/') + 1).starts_with(condition_scratch_name);
+  return size <= largest_condition_scratch && is_condition_scratch_name(name);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

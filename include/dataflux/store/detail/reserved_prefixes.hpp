@@ -17,6 +17,10 @@ inline constexpr std::string_view temporary_objects_prefix = "dataflux-uploads/"
 /// What an object's name begins with, in its folder, by which a server is asked whether it keeps
 /// conditions. It is removed in the end. Of an object of a save over a set it is the set's folder.
 inline constexpr std::string_view condition_scratch_name = ".dataflux-conditions-";
+/// In whichever folder it lies.
+constexpr bool is_condition_scratch_name(std::string_view name) noexcept {
+  return name.substr(name.rfind('/') + 1).starts_with(condition_scratch_name);
+}
 
 /// What the folder of a save over a set begins with. Nobody looks into one that was not committed.
 inline constexpr std::string_view save_folder_prefix = ".dataflux-save-";

@@ -89,14 +89,19 @@ inline result<void> check_generation(std::int64_t generation) {
                "generation " + std::to_string(generation) + ": must not be negative"};
 }
 
+/// None at all is one, too.
+inline result<void> check_member_name(std::string_view member) {
+  if (member.size() <= longest_member_name && codec::is_valid_utf8(member) &&
+      !has_control(member)) {
+    return {};
+  }
+  return bad_input("member", member, "is UTF-8 of at most 4096 bytes, without control characters");
+}
+
 /// What no reply of a member tells cannot be asked for.
 inline result<void> check_member(const read_request& r) {
   if (r.member.empty()) return {};
-  if (r.member.size() > longest_member_name || !codec::is_valid_utf8(r.member) ||
-      has_control(r.member)) {
-    return bad_input("member", r.member,
-                     "is UTF-8 of at most 4096 bytes, without control characters");
-  }
+  if (auto good = check_member_name(r.member); !good) return good;
   if (!r.range.is_all()) {
     return error{errc::invalid_argument,
                  "member: it is read as a whole, since no service reads a range of one"};

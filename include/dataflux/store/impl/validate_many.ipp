@@ -26,7 +26,7 @@ DATAFLUX_INLINE result<void> validate(const read_batch_request& r) {
   for (const batched_read& each : r.entries) {
     auto good = detail::first_error(detail::validate_object_name(each.object),
                                     detail::check_generation(each.generation),
-                                    detail::check_member({.member = each.member}));
+                                    detail::check_member_name(each.member));
     if (!good) return good;
     if (each.generation != 0 && (!each.whole || !each.member.empty())) {
       return error{errc::invalid_argument, "generation: of whole objects of a batch only"};

@@ -70,7 +70,7 @@ DATAFLUX_INLINE leftover verify_leftover(const object_row& row, const object_ext
     if (target_of_temporary(row.name)) one.verdict = verdict_by_age(one.began, now, older_than);
     return one;
   }
-  if (row.name.substr(row.name.rfind('/') + 1).starts_with(condition_scratch_name)) {
+  if (is_condition_scratch_name(row.name)) {
     one.kind = leftover_kind::temporary_object;
     one.verdict = verdict_by_age(one.began, now, older_than);
     return one;
