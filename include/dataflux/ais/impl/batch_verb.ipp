@@ -93,21 +93,24 @@ DATAFLUX_INLINE read_batch_request::value read_batch(const read_batch_request& r
                                                      bytes_view archive) {
   read_batch_request::value out(r.entries.size());
   member_reader members{archive};
+  std::string joined;
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto next = members.next();
     if (!next) break;
     const batched_read& entry = r.entries[i];
-    const std::string wanted =
-        entry.member.empty() ? entry.object : entry.object + "/" + entry.member;
+    std::string_view wanted = entry.object;
+    if (!entry.member.empty()) {
+      wanted = joined.assign(entry.object).append("/").append(entry.member);
+    }
     if (next->name == wanted) {
-      out[i] = take_member(r.entries[i], next->data);
+      out[i] = take_member(entry, next->data);
       continue;
     }
     std::string_view name = next->name;
     if (!name.starts_with(missing_start)) break;
     name.remove_prefix(missing_start.size());
     // The bucket stands there in some versions.
-    if (name != wanted && name != r.bucket + "/" + wanted) break;
+    if (name != wanted && name != std::string{r.bucket}.append("/").append(wanted)) break;
   }
   return out;
 }
@@ -126,8 +129,8 @@ DATAFLUX_INLINE result<batch_state> batch_verb::prepare(const request& r, const 
     w.begin_object().key("objname").string(each.object);
     if (!each.member.empty()) w.key("archpath").string(each.member);
     if (!each.whole) {
-      w.key("start").integer(static_cast<std::int64_t>(each.offset));
-      w.key("length").integer(static_cast<std::int64_t>(each.into.size()));
+      w.key("start").natural(each.offset);
+      w.key("length").natural(each.into.size());
     }
     w.end_object();
   }

@@ -35,15 +35,11 @@ inline result<service::read_head> member_head(const http::reply_head& head) {
   out.transcoded = true;
   out.length = head.content_length().value_or(byte_range::to_end);
   out.object_size = out.length == byte_range::to_end ? 0 : out.length;
-  if (out.length == byte_range::to_end || out.length <= greatest_object) return out;
-  return service::broken_head("the reply announces " + std::to_string(out.length) +
-                              " bytes, more than any object has");
+  return out;
 }
 
-DATAFLUX_INLINE result<service::read_head> read_verb::parse_head(const request& r,
-                                                                 const state& asked,
-                                                                 const http::reply_head& head) {
-  if (!r.member.empty()) return member_head(head);
+inline result<service::read_head> object_head(const read_request& r, const read_verb::state& asked,
+                                              const http::reply_head& head) {
   service::read_head out;
   service::span_fields span;
   span.content_range = head.find("content-range");
@@ -61,7 +57,13 @@ DATAFLUX_INLINE result<service::read_head> read_verb::parse_head(const request& 
     out.crc32c = sum->crc32c;
     out.other = sum->other;
   }
-  auto read = service::read_span(asked, head, span, out);
+  return service::read_span(asked, head, span, out);
+}
+
+DATAFLUX_INLINE result<service::read_head> read_verb::parse_head(const request& r,
+                                                                 const state& asked,
+                                                                 const http::reply_head& head) {
+  auto read = r.member.empty() ? object_head(r, asked, head) : member_head(head);
   if (read && read->object_size > greatest_object) {
     return service::broken_head("the reply announces " + std::to_string(read->object_size) +
                                 " bytes, more than any object has");

@@ -68,11 +68,12 @@ DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<erro
     return conclude(std::move(inherited));
   }
   if (executor == nullptr) executor = &core_->transport().next_executor();
-  for (const std::string_view bucket : {identity().bucket, identity().source_bucket}) {
-    if (!bad_) bad_ = core_->dialect->refuse_bucket(bucket);
+  const call_identity about = identity();
+  for (const std::string_view bucket : {about.bucket, about.source_bucket}) {
+    if (!bad_ && !bucket.empty()) bad_ = core_->dialect->refuse_bucket(bucket);
   }
-  for (const std::string_view object : {identity().object, identity().source}) {
-    if (!bad_) bad_ = core_->dialect->refuse_object(object);
+  for (const std::string_view object : {about.object, about.source}) {
+    if (!bad_ && !object.empty()) bad_ = core_->dialect->refuse_object(object);
   }
   if (!core_->enter(*this)) stop();
   const bool posted = detail::within_memory([this] {
