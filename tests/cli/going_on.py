@@ -19,6 +19,8 @@ from service import ENDPOINT, Guarded, SlowRoad, wait_until  # noqa: E402
 PART = ".dataflux-part-"
 LARGE = 40 * MIB + 5
 SLICE = 8 * MIB
+# The journal behind the content, in bytes (download/detail/part_file.hpp).
+HEAD, RECORD = 56, 8
 
 
 class GoingOn(Case):
@@ -58,19 +60,21 @@ class Downloads(GoingOn):
         self.inflict("stall", verb="objects.media", count=0, **{"from": 3})
         program = self.start("cp", "-r", "--continue", self.url("broken/"), "t",
                              env=self.environment)
-        # What is there: the journal lies behind the bytes.
-        self.assertTrue(wait_until(lambda: self.slices_there() >= 2))
+        # One is enough: where the machine is busy, the second request may hedge the first.
+        self.assertTrue(wait_until(lambda: self.slices_there() >= 1))
         program.send_signal(number)
         _, said = program.communicate(timeout=60)
         self.emulator.ask("DELETE", "/_emulator/faults")
         return program.returncode, without_notices(said)
 
     def slices_there(self):
+        """How many slices lie in the part file with their bytes and their record in the journal."""
         content = noise(LARGE)
         for name, held in self.tree("t").items():
             if PART in name:
-                return sum(held[at:at + SLICE] == content[at:at + SLICE]
-                           for at in range(0, LARGE, SLICE))
+                return sum(held[at:at + SLICE] == content[at:at + SLICE] and
+                           any(held[LARGE + HEAD + RECORD * i:][:RECORD])
+                           for i, at in enumerate(range(0, LARGE, SLICE)))
         return 0
 
     def test_an_interrupted_copy_goes_on(self):
@@ -98,8 +102,9 @@ class Downloads(GoingOn):
 
     def test_a_killed_copy_goes_on(self):
         self.assertEqual((-signal.SIGKILL, b""), self.break_off(signal.SIGKILL))
+        there = self.slices_there()
         read = self.asked("objects.media", "cp", "-r", "--continue", self.url("broken/"), "t")
-        self.assertLessEqual(read, 4)
+        self.assertEqual(6 - there, read)
         self.assertEqual({"large": noise(LARGE)}, self.tree("t"))
 
     def test_what_was_damaged_meanwhile_is_read_again(self):
@@ -112,8 +117,8 @@ class Downloads(GoingOn):
             held = file.read(LARGE)
             first = next(at for at in range(0, LARGE, SLICE)
                          if held[at:at + SLICE] == content[at:at + SLICE])
-            file.seek(first + 1000)
-            file.write(b"damage")
+            file.seek(first + 2)
+            file.write(bytes([content[first + 2] ^ 1]))
         read = self.asked("objects.media", "cp", "-r", "--continue", self.url("broken/"), "t")
         self.assertEqual(6 - there + 1, read)
         self.assertEqual({"large": noise(LARGE)}, self.tree("t"))
