@@ -351,6 +351,37 @@ TEST_CASE("checkpoint_writer: who does not wait for an abort leaves it to the st
   }
 }
 
+TEST_CASE("checkpoint_writer: a part that was copied before lent bytes holds no more than it has",
+          "[checkpoint]") {
+  fixture w(32 * part);
+  w.slow(store_verb::upload_part, 1h);
+  const std::string head = pattern(64);
+  const std::string body = pattern(16 * part - head.size());
+  auto writer = w.open({.part_size = 16 * part});
+  const auto began = w.clock.now();
+  std::string expected;
+  const auto give = [&](const std::string& bytes, bool lends) {
+    for (std::size_t at = 0; at < bytes.size();) {
+      const auto rest = as_bytes(bytes).subspan(at);
+      const auto some = lends ? writer.try_write_borrowed(rest, [] {}) : writer.try_write(rest);
+      REQUIRE(some);
+      at += *some;
+      if (*some == 0) w.clock.run_for(1s);
+    }
+    expected += bytes;
+  };
+  // Two times half a part copied, half of one lent: all that fits, and none has been sent.
+  for (int i = 0; i < 2; ++i) {
+    give(head, false);
+    give(body, true);
+  }
+  CHECK(w.clock.now() - began < 1min);
+  CHECK(w.context.state()->uploads.memory.held() == 32 * part);
+  REQUIRE(w.end(writer.submit_commit()));
+  CHECK(w.content() == expected);
+  w.clean();
+}
+
 TEST_CASE("checkpoint_writer: lent bytes are told to be free once they are", "[checkpoint]") {
   fixture w;
   const std::string body = pattern(2 * part);

@@ -81,6 +81,8 @@ struct writer_state {
   result<bool> try_reserve(std::uint64_t bytes);
   /// The next piece takes so much of what is held.
   void use(std::uint64_t bytes);
+  /// So much of what is held is not needed.
+  void give_back(std::uint64_t bytes);
   /// A buffer for the next part, of at least `wanted` bytes; false where there is no room yet.
   result<bool> try_begin_part(std::size_t wanted);
   void grow(std::size_t wanted);
@@ -128,6 +130,7 @@ struct writer_state {
   std::uint64_t part_size{0};  ///< of the part that is being filled, and held for it; 0 = none
   std::uint64_t parts{0};      ///< on their way
   std::uint64_t written{0};
+  bool lent{false};  ///< some bytes were
   bool finished{false};
 };
 

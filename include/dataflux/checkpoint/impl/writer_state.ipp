@@ -162,7 +162,12 @@ DATAFLUX_INLINE void writer_state::use(std::uint64_t bytes) {
   std::unique_lock lock(room->mutex);
   const std::uint64_t back = std::exchange(room->granted, 0) - bytes;
   lock.unlock();
-  if (back > 0) context.strand().post([upload = upload, back] { upload->unreserve(back); });
+  give_back(back);
+}
+
+DATAFLUX_INLINE void writer_state::give_back(std::uint64_t bytes) {
+  if (bytes == 0) return;
+  context.strand().post([upload = upload, bytes] { upload->unreserve(bytes); });
 }
 
 DATAFLUX_INLINE error writer_state::ended_without(const char* what) {
@@ -182,9 +187,10 @@ DATAFLUX_INLINE result<bool> writer_state::try_begin_part(std::size_t wanted) {
   part_size = size;
   used = 0;
   crc = 0;
-  const bool first = written == 0;
+  // Between lent bytes little is copied; and many objects are small.
+  const bool little = written == 0 || lent;
   const std::size_t all = static_cast<std::size_t>(part_size);
-  grow(first ? std::min(all, std::max(wanted, first_buffer)) : all);
+  grow(little ? std::min(all, std::max(wanted, first_buffer)) : all);
   return true;
 }
 
@@ -251,6 +257,7 @@ DATAFLUX_INLINE result<std::size_t> writer_state::try_write_borrowed(
         std::max((planned / 2 + part_quantum - 1) / part_quantum * part_quantum, least));
   };
   std::size_t all = 0;
+  lent = true;
   if (part_size != 0 && used > 0 && bytes.size() >= half()) {
     // What was copied before goes first, as a part of its own.
     std::size_t goal = std::max(used, half());
@@ -258,7 +265,11 @@ DATAFLUX_INLINE result<std::size_t> writer_state::try_write_borrowed(
     goal = std::min(goal, static_cast<std::size_t>(part_size));
     all = std::min(goal - used, bytes.size());
     if (auto copied = try_write(bytes.first(all)); !copied) return copied;
-    if (part_size != 0) send(take_piece());
+    if (part_size != 0) {
+      const std::uint64_t held = std::max(used, memory.capacity());
+      if (held < part_size) give_back(std::exchange(part_size, held) - held);
+      send(take_piece());
+    }
   }
   while (bytes.size() - all >= half()) {
     const std::size_t rest = bytes.size() - all;
@@ -269,10 +280,10 @@ DATAFLUX_INLINE result<std::size_t> writer_state::try_write_borrowed(
     if (!held) return std::move(held).error();
     if (!*held) return all;
     use(size);
-    const bytes_view lent = bytes.subspan(all, size);
+    const bytes_view some = bytes.subspan(all, size);
     written += size;
     all += size;
-    send({lent, crc32c(lent), size, [released] {}});
+    send({some, crc32c(some), size, [released] {}});
   }
   auto copied = try_write(bytes.subspan(all));
   if (!copied) return copied;
