@@ -33,14 +33,6 @@ TEST_CASE("part_plan: a sixteenth of the memory, within 8 to 32 MiB", "[transfer
   CHECK(plan_of({.memory = 12 * mib}).first_size() == 6 * mib);
 }
 
-TEST_CASE("part_plan: a request costs an eighth of its time at most", "[transfer]") {
-  using namespace std::chrono_literals;
-  CHECK(plan_of({.connection_bandwidth = 50e6, .overhead = 50ms}).first_size() == 32 * mib);
-  CHECK(plan_of({.connection_bandwidth = 50e6, .overhead = 30ms}).first_size() == 16 * mib);
-  CHECK(plan_of({.connection_bandwidth = 50e6, .overhead = 1ms}).first_size() == 8 * mib);
-  CHECK(plan_of({.connection_bandwidth = 5e9, .overhead = 100ms}).first_size() == 32 * mib);
-}
-
 TEST_CASE("part_plan: 64 GiB of equal parts, then growth to 5 TiB", "[transfer]") {
   const part_plan plan = plan_of({.part_size = 32 * mib, .memory = 4 * gib});
   std::uint64_t offset = 0;

@@ -189,7 +189,7 @@ class machine_run {
     call.request.visit([&](const auto& request) {
       upload_answer said = reply(call, request, how);
       compared_ = compared_ || good_temporary(call.step, said);
-      take(upload_answered{call.step, call.piece, std::move(said), 1ms});
+      take(upload_answered{call.step, call.piece, std::move(said)});
     });
   }
   void wait_over() {
@@ -306,7 +306,6 @@ class machine_run {
     expect_(released.insert(end.piece).second, "a piece is released once");
     expect_(end.piece > 0 && end.piece <= std::max<std::uint64_t>(given, 1), "a piece was given");
   }
-  void act(const upload_overhead&) {}
   void act(upload_remember& learned) { remembered.push_back(std::move(learned)); }
   void act(const upload_tell_begun& news) {
     expect_(uploads.contains(news.begun.upload.upload_id), "what is told has begun");

@@ -153,7 +153,6 @@ class object_upload final : public coordinator<object_upload> {
   void act(const upload_wait& pause);
   void act(const upload_recall& question);
   void act(const upload_release& end);
-  void act(const upload_overhead& learned);
   void act(upload_remember& learned);
   void act(const upload_tell_begun& news);
   void act(const upload_tell_part& news);

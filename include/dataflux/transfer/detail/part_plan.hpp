@@ -1,6 +1,5 @@
 #pragma once
 
-#include <dataflux/deadline.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_store.hpp>
 
@@ -16,10 +15,6 @@ struct part_plan_options {
   std::optional<std::uint64_t> size_hint{};
   /// Most bytes that the parts of this upload hold at a time; two of them have to fit.
   std::uint64_t memory{256ULL << 20U};
-  /// What earlier uploads have met: bytes/s of one connection, and what a request costs besides.
-  /// 0 = not known.
-  double connection_bandwidth{0};
-  duration overhead{0};
 };
 
 /// Parts are multiples of it, as chunks of resumable uploads have to be (protocol.md 1.4).
@@ -31,9 +26,9 @@ inline constexpr std::uint64_t least_usual_part = 8ULL << 20U;
 /// How large the parts of an upload are whose end is not known. Few enough that the store takes
 /// them all, small enough that several are in flight within the memory.
 ///
-/// Without a wish parts are 8, 16 or 32 MiB, such that what a request costs besides is an eighth of
-/// its time at most; as long as nothing is known, a sixteenth of the memory. With a hint they are
-/// large enough that the hint is reached by parts of equal size.
+/// Without a wish parts are 8, 16 or 32 MiB, a sixteenth of the memory. What they hold together is
+/// bounded, so larger ones are fewer at a time, and slower: each waits for its own round trips.
+/// With a hint they are large enough that the hint is reached by parts of equal size.
 ///
 /// For 64 GiB, or for half of the parts that the store takes where that is less, or for what the
 /// hint says where that is more, all have this size. From there on each is larger than the one

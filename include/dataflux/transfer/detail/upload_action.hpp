@@ -97,11 +97,6 @@ struct upload_release {
   std::uint64_t taken{0};  ///< of its bytes: by the service
 };
 
-/// A request without a body took so long.
-struct upload_overhead {
-  duration took{};
-};
-
 /// For later uploads to this folder.
 struct upload_remember {
   std::string folder{};
@@ -116,7 +111,6 @@ struct upload_tell_begun {
 /// The service has this part.
 struct upload_tell_part {
   uploaded_part part{};
-  duration took{};
 };
 
 /// A warning for the observer.
@@ -150,9 +144,9 @@ struct upload_deliver_abort {
 };
 
 using upload_action =
-    one_of<upload_call, upload_wait, upload_recall, upload_release, upload_overhead,
-           upload_remember, upload_tell_begun, upload_tell_part, upload_log, upload_failed,
-           upload_ended, upload_deliver_open, upload_deliver_commit, upload_deliver_abort>;
+    one_of<upload_call, upload_wait, upload_recall, upload_release, upload_remember,
+           upload_tell_begun, upload_tell_part, upload_log, upload_failed, upload_ended,
+           upload_deliver_open, upload_deliver_commit, upload_deliver_abort>;
 
 // Events: what the caller does, and how actions came out.
 
@@ -195,7 +189,6 @@ struct upload_answered {
   upload_step step{upload_step::stat_target};
   std::uint32_t piece{0};  ///< the call's
   upload_answer answer;
-  duration took{};
 };
 
 struct upload_waited {};

@@ -37,7 +37,6 @@ class upload_begin {
   step answered(upload_answer answer, time_point now);
   /// An upload may have begun and stays.
   bool left() const noexcept { return left_; }
-  time_point began() const noexcept { return began_; }
 
  private:
   step call(upload_step what, upload_verb request);

@@ -100,13 +100,13 @@ class upload_machine {
   void on(upload_recalled event);
   void answered_begin(upload_answered&& event);
   void answered_object(upload_answered&& event);
-  void target_found(const result<object_metadata>& found, duration took);
+  void target_found(const result<object_metadata>& found);
   void opened();
   void open_failed(error why);
   void add(part_checksum piece);
   void advance();
   void send_part(waiting_piece next);
-  void part_ended(std::uint32_t number, result<uploaded_part> outcome, duration took);
+  void part_ended(std::uint32_t number, result<uploaded_part> outcome);
   void send_chunk();
   void chunk_ended(std::uint32_t number, const result<resumable_progress>& outcome);
   void begin();

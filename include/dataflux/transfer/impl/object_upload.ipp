@@ -61,9 +61,7 @@ DATAFLUX_INLINE result<void> object_upload::prepare() {
   const store_traits traits = store().traits();
   part_plan_options wanted{.part_size = request_.part_size,
                            .size_hint = request_.size_hint,
-                           .memory = share.memory.cap(),
-                           .connection_bandwidth = share.bandwidth,
-                           .overhead = share.overhead};
+                           .memory = share.memory.cap()};
   auto plan = part_plan::make(wanted, traits);
   // Of many uploads at once the later ones have smaller parts, so that there is room for more.
   const std::uint64_t quarter = share.memory.free_to_own() / 4 / part_quantum * part_quantum;
@@ -208,7 +206,7 @@ void object_upload::act_short(Action& action) {
     action.request.visit([&](auto& request) {
       using value = typename std::remove_reference_t<decltype(request)>::value;
       result<value> outcome = short_of_memory();
-      tell(upload_answered{action.step, action.piece, std::move(outcome), {}});
+      tell(upload_answered{action.step, action.piece, std::move(outcome)});
     });
   } else {
     fail(short_of_memory());
@@ -221,7 +219,7 @@ void object_upload::act_short(Action& action) {
 template <class Value>
 void object_upload::lost_call(object_upload& self, const asked& what) {
   result<Value> outcome = short_of_memory(self.machine_.may_be_made());
-  self.tell(upload_answered{what.step, what.piece, std::move(outcome), {}});
+  self.tell(upload_answered{what.step, what.piece, std::move(outcome)});
 }
 
 DATAFLUX_INLINE void object_upload::lost_wait(object_upload& self, const asked& /*what*/) {

@@ -18,14 +18,13 @@ DATAFLUX_INLINE void object_upload::act(upload_call& call) {
       const auto found = pieces_.find(call.piece);
       if (found != pieces_.end()) request.data = found->second.bytes;
     }
-    const auto take = [step = call.step, piece = call.piece, bounded = call.bounded,
-                       at = strand().now()](object_upload& self, auto outcome) {
-      const duration took = self.strand().now() - at;
+    const auto take = [step = call.step, piece = call.piece, bounded = call.bounded](
+                          object_upload& self, auto outcome) {
       self.bounded_ -= bounded ? 1 : 0;
       std::optional<error> late;
       if (self.timed_out_ && bounded && !outcome) late = outcome.error();
       // What finds no memory for this is answered when nothing is under way any more (idle).
-      upload_event event(upload_answered{step, piece, std::move(outcome), took});
+      upload_event event(upload_answered{step, piece, std::move(outcome)});
       self.answered(step, piece);
       if (late && late->code() == errc::deadline_exceeded) self.fail(*late);
       self.advance(std::move(event));
@@ -61,10 +60,6 @@ DATAFLUX_INLINE void object_upload::act(const upload_release& end) {
   if (auto node = pieces_.extract(end.piece)) let_go(node.mapped());
 }
 
-DATAFLUX_INLINE void object_upload::act(const upload_overhead& learned) {
-  state_->uploads.answered(learned.took);
-}
-
 DATAFLUX_INLINE void object_upload::act(upload_remember& learned) {
   state_->uploads.staging[learned.folder] = std::move(learned.lore);
 }
@@ -74,7 +69,6 @@ DATAFLUX_INLINE void object_upload::act(const upload_tell_begun& news) {
 }
 
 DATAFLUX_INLINE void object_upload::act(const upload_tell_part& news) {
-  state_->uploads.sent(news.part.size, news.took);
   state_->publish();
   if (on_part_) on_part_(news.part);
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <dataflux/detail/seconds.hpp>
 #include <dataflux/transfer/detail/part_plan.hpp>
 
 #include <algorithm>
@@ -17,13 +16,8 @@ inline std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to) noexcept {
 
 /// As the class says, within the memory.
 inline std::uint64_t usual_part(const part_plan_options& o, const store_traits& traits) noexcept {
-  std::uint64_t wanted = o.memory / 16;
-  if (o.connection_bandwidth > 0 && o.overhead > duration{0}) {
-    const double seconds = to_seconds(o.overhead);
-    wanted = static_cast<std::uint64_t>(std::min(8 * seconds * o.connection_bandwidth, 1e12));
-  }
   std::uint64_t usual = least_usual_part;
-  while (usual < wanted && usual < greatest_usual_part) usual *= 2;
+  while (usual < o.memory / 16 && usual < greatest_usual_part) usual *= 2;
   usual = std::min(usual, o.memory / 2 / part_quantum * part_quantum);
   return std::max({usual, round_up(traits.min_part_size, part_quantum), part_quantum});
 }

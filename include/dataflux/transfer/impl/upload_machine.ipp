@@ -130,16 +130,14 @@ DATAFLUX_INLINE void upload_machine::answered_begin(upload_answered&& event) {
     case upload_step::start_session:
       return session_started(answer.get<result<resumable_session>>());
     case upload_step::part:
-      return part_ended(event.piece, std::move(answer.get<result<uploaded_part>>()), event.took);
+      return part_ended(event.piece, std::move(answer.get<result<uploaded_part>>()));
     default:
       return chunk_ended(event.piece, answer.get<result<resumable_progress>>());
   }
 }
 
-DATAFLUX_INLINE void upload_machine::target_found(const result<object_metadata>& found,
-                                                  duration took) {
+DATAFLUX_INLINE void upload_machine::target_found(const result<object_metadata>& found) {
   if (failure_) return clean();
-  act(upload_overhead{took});
   if (unseen_ = !found && found.error().code() == errc::permission_denied; unseen_) {
     mode_ = commit_mode::direct;
     fall_back("objects may not be looked at here, so that nothing may be replaced");
@@ -202,8 +200,8 @@ DATAFLUX_INLINE void upload_machine::send_part(waiting_piece next) {
        next.number);
 }
 
-DATAFLUX_INLINE void upload_machine::part_ended(std::uint32_t number, result<uploaded_part> outcome,
-                                                duration took) {
+DATAFLUX_INLINE void upload_machine::part_ended(std::uint32_t number,
+                                                result<uploaded_part> outcome) {
   const bool counts = outcome && !failure_;
   act(upload_release{.piece = number, .taken = counts ? outcome->size : 0});
   if (failure_) return clean();
@@ -215,7 +213,7 @@ DATAFLUX_INLINE void upload_machine::part_ended(std::uint32_t number, result<upl
                      " on: " + why.message());
     return fail(std::move(why));
   }
-  act(upload_tell_part{*outcome, took});
+  act(upload_tell_part{*outcome});
   parts_.push_back(*std::move(outcome));
   advance();
 }
@@ -332,7 +330,6 @@ DATAFLUX_INLINE void upload_machine::initiated(result<multipart_upload> made) {
   if (made) begun_ = {*made, direct ? request_.object : temporary_.name, mode_};
   if (failure_) return clean();
   if (made) {
-    act(upload_overhead{now_ - beginning_->began()});
     if (!direct) act(upload_remember{folder(), {versioned_, {}}});
     phase_ = phase::sending;
     act(upload_tell_begun{*begun_});

@@ -30,7 +30,7 @@ DATAFLUX_INLINE void upload_machine::answered_object(upload_answered&& event) {
   const auto ended = [&event] { return std::move(event.answer.get<result<void>>()); };
   switch (event.step) {
     case upload_step::stat_target:
-      return target_found(made(), event.took);
+      return target_found(made());
     case upload_step::insert:
       return insert_ended(event.piece, made());
     case upload_step::check_target:
