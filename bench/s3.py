@@ -6,7 +6,7 @@
     listing      1 M names in the simulation, whose service knows no end of a range, as S3's listing does
     training     100 KiB objects in a DataLoader with 2 workers: time and CPU a sample
     lines        text shards with lines of 1.6 KB, batches of 512, with 0 and 4 workers: time and CPU a batch
-    checkpoints  one file, and torch.distributed.checkpoint with 4 processes: wall time and CPU
+    checkpoints  one file, and torch.distributed.checkpoint with 4 processes, over TLS as on S3 itself: wall time and CPU
 
 The last three are on one emulator of S3 each, with a round trip of 20 ms, on core 0; all of a client is on core 1. With
 --peers beside s3torchconnector, boto3, obstore and s3fs. They need torch, as the benchmark `dataloader` does.
@@ -18,6 +18,7 @@ import os
 import pathlib
 import random
 import shutil
+import ssl
 import statistics
 import subprocess
 import sys
@@ -46,7 +47,7 @@ GIB, MIB = float(1 << 30), 1 << 20
 # A GiB of MD5 takes 1.5 s of the server's one core, and fresh pages up to 2 s: more than a client takes. So ETags are
 # those of a bucket with SSE-KMS, and memory that was given back is used again.
 LEAN = ("--opaque-etags",)
-KEPT_MEMORY = {name: str(16 << 30) for name in ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")}
+KEPT_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(16 << 30)}
 SCHEMES = {"https": "TLS 1.3", "http": "plain"}
 # By case: the program, what it calls the case, requests, in flight, what the cost is divided by, to which unit.
 WIRE = {"get16k": ("ours", "get16k", 60_000, 32, "requests", "us/GET", 1e6),
@@ -73,12 +74,12 @@ CHECKPOINT_AIM = 0.67
 
 class Emulator:
     """The emulator's S3 on its own core. It carries out calls without a signature, and takes payloads without one,
-    as s3torchconnector sends them over plain HTTP, too."""
+    as s3torchconnector sends them over plain HTTP, too. With `ca`, a path for its authority, it speaks TLS."""
 
-    def __init__(self, folder, seed=None, more=()):
+    def __init__(self, folder, seed=None, more=(), ca=None):
         command = ["taskset", "-c", folders.SERVER_CORE, folder / needs.PROGRAMS["dataflux-emulator"],
                    "--service", "s3", "--anonymous", "--unsigned-payload", "allowed", "--bucket", BUCKET, *more,
-                   *(["--seed", seed] if seed else [])]
+                   *(["--seed", seed] if seed else []), *(["--https", "--ca-file", ca] if ca else [])]
         self._process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True,
                                          env={**os.environ, **KEPT_MEMORY})
         self.environment = {}
@@ -91,6 +92,11 @@ class Emulator:
                 self.environment[name] = value
         self.endpoint = self.environment["AWS_ENDPOINT_URL_S3"]
         self.environment["AWS_EC2_METADATA_DISABLED"] = "true"
+        self._trusts = None
+        if ca:
+            self._trusts = ssl.create_default_context(cafile=ca)
+            # The second one is s3torchconnector's, which has no setting of its own.
+            self.environment |= dict.fromkeys(("AWS_CA_BUNDLE", "SSL_CERT_FILE"), str(ca))
 
     def __enter__(self):
         return self
@@ -103,11 +109,11 @@ class Emulator:
     def remove(self, prefix):
         """The memory of what was saved, which the next save needs."""
         query = urllib.parse.urlencode({"list-type": 2, "prefix": prefix})
-        with urllib.request.urlopen(f"{self.endpoint}/{BUCKET}?{query}") as reply:
+        with urllib.request.urlopen(f"{self.endpoint}/{BUCKET}?{query}", context=self._trusts) as reply:
             page = ElementTree.fromstring(reply.read())
         for key in page.iter("{*}Key"):
             urllib.request.urlopen(urllib.request.Request(
-                f"{self.endpoint}/{BUCKET}/{urllib.parse.quote(key.text)}", method="DELETE")).close()
+                f"{self.endpoint}/{BUCKET}/{urllib.parse.quote(key.text)}", method="DELETE"), context=self._trusts).close()
 
 
 def run_python(folder, python, program, server, *arguments):
@@ -291,25 +297,27 @@ def text_lines(options, folder, scratch, python, peers, show):
 # ---- checkpoints ----
 
 
-def checkpoints(options, folder, python, peers, show):
+def checkpoints(options, folder, scratch, python, peers, show):
     names = ["dataflux-s3", *(["s3torchconnector-s3"] if peers else [])]
     size = QUICK_STATE if options.quick else STATE
     rows = []
     for form, (ranks, words) in FORMS.items():
         found = {(name, do): [] for do in ("save", "load") for name in names}
-        with Emulator(folder, None, (*LINK, *LEAN)) as server:
+        with Emulator(folder, None, (*LINK, *LEAN), scratch / "ca.pem") as server:
             clients = {}
             for name in names:
                 show(f"s3, {words}: {name} makes its state")
                 clients[name] = checkpoint_programs.Python(folder, python, name, more=server.environment)
                 clients[name].world(ranks, server.endpoint, [form], size)
-            for done in range(options.rounds):
+            # In round 0, which does not count, the server's memory is fresh, and what was loaded is compared.
+            for done in range(options.rounds + 1):
                 for name in names[::1 if done % 2 else -1]:
-                    show(f"s3, {words}: round {done + 1} of {options.rounds}, {name}")
+                    show(f"s3, {words}: round {done} of {options.rounds}, {name}")
                     server.remove(name)
                     for do in ("save", "load"):
                         more = {"check": done == 0} if do == "load" else {}
-                        found[name, do].append(clients[name].ask(do=do, form=form, name=f"{name}-{form}", **more))
+                        line = clients[name].ask(do=do, form=form, name=f"{name}-{form}", **more)
+                        found[name, do] += [line] if done > 0 else []
             for client in clients.values():
                 client.close()
         for do in ("save", "load"):
@@ -337,8 +345,8 @@ def measure_all(options, folder, server, measure, show):
         scratch = pathlib.Path(scratch)
         rows += training(options, folder, scratch, python, OTHERS if peers else {}, show)
         rows += text_lines(options, folder, scratch, python, ["s3fs"] if peers else [], show)
-    try:
-        rows += checkpoints(options, folder, python, peers, show)
-    except checkpoint_programs.Failed as why:
-        raise SystemExit(f"bench: s3, checkpoints: {why}") from None
+        try:
+            rows += checkpoints(options, folder, scratch, python, peers, show)
+        except checkpoint_programs.Failed as why:
+            raise SystemExit(f"bench: s3, checkpoints: {why}") from None
     return rows, versions
