@@ -1554,7 +1554,7 @@ typedef struct dataflux_writer_options {
    * the writer is opened must be there at its end, which costs a request. */
   const dataflux_conditions* conditions;
   uint64_t size_hint; /* how large the object will be, as far as is known; 0 = not at all */
-  uint64_t part_size; /* what is sent at a time; 0 = found by measuring, 8 to 32 MiB */
+  uint64_t part_size; /* what is sent at a time; 0 = a sixteenth of upload_memory, 8 to 32 MiB */
   int64_t timeout_ns; /* of all, from here to the end of commit; 0 = none */
 } dataflux_writer_options;
 

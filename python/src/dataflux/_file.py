@@ -128,7 +128,7 @@ class FileVerbs:
             if_generation_match: what must be there at the end; 0 = nothing. None = what is there
                 now, which costs a request.
             size_hint: how many bytes there will be, as far as is known; 0 = not at all.
-            part_size: bytes that are sent at a time; 0 = found by measuring, 8 to 32 MiB.
+            part_size: bytes that are sent at a time; 0 = a sixteenth of upload_memory, 8 to 32 MiB.
             timeout: seconds from here to the end of commit(); None = no limit.
 
         Raises: TypeError and ValueError for a bad argument before any request;

@@ -212,7 +212,7 @@ class CheckpointSet(SetCalls):
             name: within the set.
             content_type, metadata, storage_class, kms_key_name, custom_time: of the object.
             size_hint: bytes, as far as is known.
-            part_size: bytes that are sent at a time; 0 = found by measuring, 8 to 32 MiB.
+            part_size: bytes that are sent at a time; 0 = a sixteenth of upload_memory, 8 to 32 MiB.
             timeout: seconds from here to the end of its commit; None = no limit.
 
         Raises: AlreadyExistsError, by its commit, where a member of this name is there.
