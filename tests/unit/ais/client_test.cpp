@@ -1,9 +1,9 @@
 #include <dataflux/ais/client.hpp>
 #include <dataflux/auth/credentials.hpp>
-#include <dataflux/exec/virtual_scheduler.hpp>
 
 #include <support/catch.hpp>
 #include <support/memory_transport.hpp>
+#include <support/virtual_client.hpp>
 
 #include <chrono>
 #include <cstdlib>
@@ -57,50 +57,18 @@ memory_reply usual_answer(const memory_request& r) {
   return hello_reply();
 }
 
-class fixture {
+ais::client_options patient(ais::client_options o) {
+  o.retry = {.max_attempts = 3, .first = 1ms, .cap = 5ms};
+  return o;
+}
+
+class fixture : public dataflux::test::virtual_client<ais::client> {
  public:
-  explicit fixture(ais::client_options o = usual_options()) {
-    o.shared_transport = net;
-    o.retry = {.max_attempts = 3, .first = 1ms, .cap = 5ms};
-    const bool signs = o.credentials != nullptr;
-    client = ais::client::create(std::move(o)).value();
-    if (signs) {
-      REQUIRE(client->set_token({std::string(token), dataflux::system_time::max()}));
-    }
+  explicit fixture(const ais::client_options& o = usual_options())
+      : virtual_client(patient(o), &usual_answer) {
+    if (o.credentials == nullptr) return;
+    REQUIRE(client->set_token({std::string(token), dataflux::system_time::max()}));
   }
-  fixture(const fixture&) = delete;
-  fixture& operator=(const fixture&) = delete;
-  ~fixture() {
-    time.run();
-    client.reset();
-  }
-
-  template <class Request>
-  result<typename Request::value> run(const Request& request) {
-    using value = typename Request::value;
-    std::optional<result<value>> got;
-    client->start(request, [&](result<value> outcome) { got.emplace(std::move(outcome)); });
-    time.run();
-    return std::move(got.value());
-  }
-  result<dataflux::read_summary> read(dataflux::read_request request = {.bucket = "bkt",
-                                                                        .object = "o"}) {
-    std::optional<result<dataflux::read_summary>> got;
-    dataflux::span_sink sink(memory);
-    client->start(request, sink,
-                  [&](result<dataflux::read_summary> outcome) { got.emplace(std::move(outcome)); });
-    time.run();
-    return std::move(got.value());
-  }
-  const memory_request& sent(std::size_t i) { return net->log().at(i); }
-  std::size_t requests() const { return net->log().size(); }
-
-  std::function<memory_reply(const memory_request&)> answer = &usual_answer;
-  dataflux::virtual_scheduler time{};
-  std::shared_ptr<http::memory_transport> net = std::make_shared<http::memory_transport>(
-      time, [this](const memory_request& r) { return answer(r); });
-  std::vector<std::byte> memory = std::vector<std::byte>(64);
-  std::shared_ptr<ais::client> client{};
 };
 
 const dataflux::insert_request insert_hello{

@@ -1,11 +1,11 @@
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/authorized_user.hpp>
-#include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <support/catch.hpp>
 #include <support/memory_transport.hpp>
 #include <support/short_memory.hpp>
+#include <support/virtual_client.hpp>
 
 #include <chrono>
 #include <functional>
@@ -67,41 +67,25 @@ dataflux::credentials_ptr person() {
 
 dataflux::system_time in_an_hour() { return std::chrono::system_clock::now() + 1h; }
 
-class fixture {
+gcs::client_options with_usual(gcs::client_options o) {
+  if (o.endpoint.empty()) o.endpoint = "https://" + std::string(service_host);
+  if (!o.credentials && !o.emulator) o.credentials = dataflux::make_anonymous_credentials();
+  return o;
+}
+
+class fixture : public dataflux::test::virtual_client<gcs::client> {
  public:
-  explicit fixture(gcs::client_options o = {}) {
-    if (o.endpoint.empty()) o.endpoint = "https://" + std::string(service_host);
-    if (!o.credentials && !o.emulator) o.credentials = dataflux::make_anonymous_credentials();
-    o.shared_transport = net;
-    client = gcs::client::create(std::move(o)).value();
+  explicit fixture(gcs::client_options o = {})
+      : virtual_client(with_usual(std::move(o)), [this](const memory_request& r) {
+          return r.origin.host.find("googleapis") == std::string::npos ? service(r) : tokens();
+        }) {
+    memory.resize(1U << 20U);
   }
   fixture(const fixture&) = delete;
   fixture& operator=(const fixture&) = delete;
-  ~fixture() {
-    time.run();
-    client.reset();
-  }
+  ~fixture() { end(); }
 
-  template <class Request>
-  result<typename Request::value> run(const Request& request) {
-    using value = typename Request::value;
-    std::optional<result<value>> got;
-    client->start(request, [&](result<value> outcome) { got.emplace(std::move(outcome)); });
-    time.run();
-    return std::move(got.value());
-  }
   auto stat() { return run(dataflux::stat_request{.bucket = "bkt", .object = "o"}); }
-
-  result<dataflux::read_summary> read(dataflux::read_request request = {.bucket = "bkt",
-                                                                        .object = "o"}) {
-    std::optional<result<dataflux::read_summary>> got;
-    dataflux::span_sink sink(memory);
-    client->start(request, sink,
-                  [&](result<dataflux::read_summary> outcome) { got.emplace(std::move(outcome)); });
-    time.run();
-    text = dataflux::as_text(sink.filled());
-    return std::move(got.value());
-  }
 
   /// Requests to the service alone, without those for tokens.
   std::size_t asked() const {
@@ -109,7 +93,7 @@ class fixture {
     for (const auto& r : net->log()) count += r.origin.host == service_host ? 1U : 0U;
     return count;
   }
-  std::size_t tokens_asked() const { return net->log().size() - asked(); }
+  std::size_t tokens_asked() const { return requests() - asked(); }
 
   std::function<memory_reply(const memory_request&)> service = [](const auto&) {
     return object_reply();
@@ -118,14 +102,6 @@ class fixture {
     return memory_reply{.body = "{\"access_token\":\"token-" + std::to_string(++issued_) +
                                 "\",\"expires_in\":3600}"};
   };
-  std::vector<std::byte> memory = std::vector<std::byte>(1U << 20U);
-  std::string text{};
-  dataflux::virtual_scheduler time{};
-  std::shared_ptr<http::memory_transport> net =
-      std::make_shared<http::memory_transport>(time, [this](const memory_request& r) {
-        return r.origin.host.find("googleapis") == std::string::npos ? service(r) : tokens();
-      });
-  std::shared_ptr<gcs::client> client{};
 
  private:
   int issued_{0};

@@ -1,9 +1,9 @@
 #include <dataflux/auth/credentials.hpp>
-#include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <support/catch.hpp>
 #include <support/memory_transport.hpp>
+#include <support/virtual_client.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -23,30 +23,15 @@ using dataflux::duration;
 using http::memory_reply;
 using http::memory_request;
 
-class fixture {
+class fixture : public dataflux::test::virtual_client<gcs::client> {
  public:
-  explicit fixture(std::function<memory_reply(const memory_request&)> service) {
-    gcs::client_options o{.credentials = dataflux::make_anonymous_credentials(),
-                          .endpoint = "https://service.test"};
-    o.shared_transport = std::make_shared<http::memory_transport>(time, std::move(service));
-    client = gcs::client::create(std::move(o)).value();
-  }
-  fixture(const fixture&) = delete;
-  fixture& operator=(const fixture&) = delete;
-  ~fixture() {
-    time.run();
-    client.reset();
-  }
+  explicit fixture(answering service)
+      : virtual_client(gcs::client_options{.credentials = dataflux::make_anonymous_credentials(),
+                                           .endpoint = "https://service.test"},
+                       std::move(service)) {}
   bool stat() {
-    bool good = false;
-    client->start(dataflux::stat_request{.bucket = "bkt", .object = "o"},
-                  [&](const auto& outcome) { good = static_cast<bool>(outcome); });
-    time.run();
-    return good;
+    return static_cast<bool>(run(dataflux::stat_request{.bucket = "bkt", .object = "o"}));
   }
-
-  dataflux::virtual_scheduler time{};
-  std::shared_ptr<gcs::client> client{};
 };
 
 memory_reply object_after(duration wait, duration body) {

@@ -1,20 +1,15 @@
 #pragma once
 
 #include <dataflux/auth/credentials.hpp>
-#include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/s3/client.hpp>
 
 #include <support/catch.hpp>
 #include <support/memory_transport.hpp>
+#include <support/virtual_client.hpp>
 
-#include <cstddef>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 /// A client of S3 in virtual time, and a service that is a function.
 namespace s3_client_test {
@@ -49,46 +44,14 @@ inline memory_reply failure_of(int status, std::string_view code, std::string_vi
                   std::string(more) + "</Error>"};
 }
 
-class fixture {
+inline memory_reply stored_reply() {
+  return {.headers = {{"ETag", "\"abc\""}, {"Content-Length", "0"}}};
+}
+
+class fixture : public dataflux::test::virtual_client<s3::client> {
  public:
-  explicit fixture(s3::client_options o = usual_options()) {
-    o.shared_transport = net;
-    client = s3::client::create(std::move(o)).value();
-  }
-  fixture(const fixture&) = delete;
-  fixture& operator=(const fixture&) = delete;
-  ~fixture() {
-    time.run();
-    client.reset();
-  }
-
-  template <class Request>
-  result<typename Request::value> run(const Request& request) {
-    using value = typename Request::value;
-    std::optional<result<value>> got;
-    client->start(request, [&](result<value> outcome) { got.emplace(std::move(outcome)); });
-    time.run();
-    return std::move(got.value());
-  }
-  result<dataflux::read_summary> read(dataflux::read_request request = {.bucket = "bkt",
-                                                                        .object = "o"}) {
-    std::optional<result<dataflux::read_summary>> got;
-    dataflux::span_sink sink(memory);
-    client->start(request, sink,
-                  [&](result<dataflux::read_summary> outcome) { got.emplace(std::move(outcome)); });
-    time.run();
-    return std::move(got.value());
-  }
-  const memory_request& sent(std::size_t i) { return net->log().at(i); }
-
-  std::function<memory_reply(const memory_request&)> answer = [](const auto&) {
-    return memory_reply{.headers = {{"ETag", "\"abc\""}, {"Content-Length", "0"}}};
-  };
-  dataflux::virtual_scheduler time{};
-  std::shared_ptr<http::memory_transport> net = std::make_shared<http::memory_transport>(
-      time, [this](const memory_request& r) { return answer(r); });
-  std::vector<std::byte> memory = std::vector<std::byte>(64);
-  std::shared_ptr<s3::client> client{};
+  explicit fixture(s3::client_options o = usual_options())
+      : virtual_client(std::move(o), [](const auto&) { return stored_reply(); }) {}
 };
 
 inline bool is_signed(const memory_request& r, std::string_view region) {
