@@ -13,8 +13,9 @@ from service import wait_until
 HERE = Path(__file__).resolve().parent
 KEYS = {"AWS_ACCESS_KEY_ID": "testkey", "AWS_SECRET_ACCESS_KEY": "testsecret", "AWS_REGION": "us-east-1",
         "AWS_DEFAULT_REGION": "us-east-1"}
-# What only a server that judges signatures, regions, checksums and races can be asked; who gives keys of roles.
-ASKED = {"versitygw": ["~[sts]"], "moto": ["~[strict]"]}
+# What only a server that judges signatures, regions, checksums and races can be asked; who gives keys of roles; who
+# takes conditions without effect.
+ASKED = {"versitygw": ["~[sts]~[lenient]"], "moto": ["~[strict]"]}
 
 
 def free_port():

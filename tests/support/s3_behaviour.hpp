@@ -58,6 +58,8 @@ struct behaviour {
   const std::vector<dataflux::s3::upload_checksum> copied = {
       dataflux::s3::upload_checksum::full_object, dataflux::s3::upload_checksum::composite,
       dataflux::s3::upload_checksum::none};
+  /// The server keeps the conditions of writes; else the client refuses to rely on them.
+  const bool conditional = true;
 
   dataflux::result<dataflux::object_metadata> put(const std::string& object,
                                                   dataflux::bytes_view data,
@@ -89,10 +91,12 @@ struct behaviour {
   }
 
   void odd_objects() const {
+    preconditions created;
+    if (conditional) created.if_generation_match = 0;
     for (const auto& name : names) {
       INFO(name);
       const auto data = content(100'000, name.size());
-      const auto stored = good(put(name, data, {.if_generation_match = 0}));
+      const auto stored = good(put(name, data, created));
       if (checksums) CHECK(stored.crc32c == dataflux::crc32c(data));
       const auto seen = good(client.stat({.bucket = bucket, .object = name}));
       CHECK(seen.generation == stored.generation);
@@ -163,6 +167,21 @@ struct behaviour {
     CHECK(bytes_of("o") == first);
     const auto g2 = good(put("o", second, {.if_generation_match = g1})).generation;
     CHECK(g2 != g1);
+    check_states(g1, g2);
+  }
+  /// A condition of a write is refused before it is sent; those of reads and removals decide.
+  void unkept_conditions() const {
+    const auto g1 = good(put("o", content(10, 1))).generation;
+    for (const std::int64_t wanted : {std::int64_t{0}, g1}) {
+      const auto refused = put("o", content(20, 2), {.if_generation_match = wanted});
+      REQUIRE_FALSE(refused);
+      CHECK(refused.error().reason() == "ConditionsNotKept");
+    }
+    CHECK(bytes_of("o") == content(10, 1));
+    check_states(g1, good(put("o", content(20, 2))).generation);
+  }
+  /// Of "o": first it was in the one, now it is in the other.
+  void check_states(std::int64_t g1, std::int64_t g2) const {
     CHECK(client.stat({.bucket = bucket, .object = "o", .generation = g2}));
     CHECK(client.stat({.bucket = bucket, .object = "o", .generation = g1}).error().code() ==
           errc::not_found);

@@ -118,7 +118,10 @@ struct features {
     CHECK(begun.objects.size() == static_cast<std::size_t>((listed_names + 3) / 7));
     const auto folded = good(dataflux::fast_list(store, {.bucket = bucket, .delimiter = "/"}));
     CHECK(folded.prefixes.size() == 7);
+  }
 
+  void shared_listing() const {
+    for (int i = 0; i < listed_names; ++i) put("d/" + std::to_string(100'000 + i), "x");
     const temporary_folder folder;
     const std::string path = folder.path / "list";
     std::vector<dataflux::operation<dataflux::shared_list_summary>> helpers;
@@ -521,7 +524,8 @@ struct feature {
 };
 
 inline constexpr feature all[] = {
-    {"a listing of many names is exact, alone and shared", &features::listing},
+    {"a listing of many names is exact", &features::listing},
+    {"a listing is shared by many, who keep a board", &features::shared_listing},
     {"many objects and ranges are read as they were listed", &features::many_reads, true},
     {"a checkpoint is whole under its name, or not there", &features::checkpoints},
     {"of eight who create a checkpoint one wins", &features::races},
