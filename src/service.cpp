@@ -1,5 +1,6 @@
 #include <dataflux/service/client_snapshot.hpp>
 #include <dataflux/service/impl/bearer_signer.ipp>
+#include <dataflux/service/impl/broken_page.ipp>
 #include <dataflux/service/impl/call.ipp>
 #include <dataflux/service/impl/call_outcome.ipp>
 #include <dataflux/service/impl/client_core.ipp>

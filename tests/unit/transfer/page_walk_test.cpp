@@ -147,4 +147,15 @@ TEST_CASE("page_walk: a server whose empty pages have no end is told of", "[tran
         }) == "none");
 }
 
+TEST_CASE("page_walk: what it finds wrong names the bucket", "[transfer]") {
+  page_walk objects({.bucket = "b", .page_token = "same"});
+  const auto same_page = objects.take(page({}, "same"));
+  REQUIRE_FALSE(same_page);
+  CHECK(same_page.error().bucket() == "b");
+  upload_walk open({.bucket = "b", .object_marker = "o", .upload_marker = "o"});
+  const auto same_uploads = open.take(uploads({}, "o"));
+  REQUIRE_FALSE(same_uploads);
+  CHECK(same_uploads.error().bucket() == "b");
+}
+
 }  // namespace page_walk_test

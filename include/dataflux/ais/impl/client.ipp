@@ -180,7 +180,7 @@ DATAFLUX_INLINE store_traits client::traits() const noexcept {
           .crc32c_everywhere = false,
           .conditional_changes = false,
           .max_batch_reads = detail::ais::greatest_batch,
-          .members = true,
+          .members = core_->dialect->reads_members(),
           .lists_metadata = false,
           .lists_versions = false};
 }

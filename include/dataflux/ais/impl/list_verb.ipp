@@ -6,8 +6,8 @@
 #include <dataflux/ais/detail/target.hpp>
 #include <dataflux/codec/detail/glob.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/service/detail/broken_page.hpp>
 #include <dataflux/service/detail/just_before.hpp>
-#include <dataflux/service/detail/printable_text.hpp>
 #include <dataflux/service/detail/reply_words.hpp>
 
 #include <algorithm>
@@ -111,15 +111,11 @@ class page_reader {
     page_.next_page_token = folded ? behind_prefix + folded_ : behind_name + last_;
     check(page_.next_page_token != asked_.page_token, "the page", {}, "names itself as the next");
   }
-  const std::optional<error>& fault() const noexcept { return fault_; }
+  const std::optional<error>& fault() const noexcept { return fault_.first(); }
 
  private:
   void check(bool holds, std::string_view what, std::string_view name, std::string_view rule) {
-    if (holds || fault_) return;
-    std::string message{"a page of the listing broke its contract: "};
-    message.append(what);
-    if (!name.empty()) message.append(" '").append(service::printable_text(name, 200)).append("'");
-    fault_ = error{errc::internal, message.append(" ").append(rule)};
+    fault_.check(holds, what, name, rule);
   }
 
   void take(const codec::json_value& entry) {
@@ -167,7 +163,7 @@ class page_reader {
   bool ended_{false};
   std::string last_{};
   std::string folded_{};
-  std::optional<error> fault_{};
+  service::page_fault fault_{};
 };
 
 DATAFLUX_INLINE result<list_page> list_verb::parse(const request& r, const state&,

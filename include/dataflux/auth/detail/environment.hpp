@@ -1,8 +1,10 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
+#include <dataflux/http/detail/message.hpp>
 #include <dataflux/result.hpp>
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +40,39 @@ inline std::optional<std::string> set_variable(const environment& machine, const
   auto value = machine.variable(name);
   if (value && value->empty()) value.reset();
   return value;
+}
+
+/// The first of them that says something.
+inline std::optional<std::string> first_variable(const environment& machine,
+                                                 std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    if (auto value = set_variable(machine, name)) return value;
+  }
+  return std::nullopt;
+}
+
+/// A setting that says yes, in whatever case.
+inline bool is_true(const std::optional<std::string>& text) noexcept {
+  return text && http::equals_ignoring_case(*text, "true");
+}
+
+/// Where variables say that AWS's services are. `ignored`: what a profile says does not count,
+/// either.
+struct variable_endpoint {
+  bool ignored{false};
+  std::optional<std::string> given{};
+};
+/// `own`: the variable of one service.
+inline variable_endpoint endpoint_of_variables(const environment& machine, const char* own) {
+  if (is_true(set_variable(machine, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))) {
+    return {.ignored = true};
+  }
+  return {.given = first_variable(machine, {own, "AWS_ENDPOINT_URL"})};
+}
+
+/// AWS's; nothing: none is named.
+inline std::optional<std::string> region_of_variables(const environment& machine) {
+  return first_variable(machine, {"AWS_REGION", "AWS_DEFAULT_REGION"});
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

@@ -17,10 +17,6 @@ inline constexpr std::string_view aws_help =
     "configure' or 'aws sso login'; a client also takes keys as options, and public data needs "
     "none (anonymous)";
 
-inline bool is_true(const std::optional<std::string>& text) noexcept {
-  return text && http::equals_ignoring_case(*text, "true");
-}
-
 inline credentials_facts aws_planner::facts(std::string_view kind, std::string path) const {
   return {.kind = std::string{kind}, .path = std::move(path), .passed_over = passed_over_};
 }
@@ -33,11 +29,9 @@ inline aws_planner::found aws_planner::pass(std::string_view why) {
 
 inline std::optional<std::string> aws_planner::configured_endpoint(const char* variable,
                                                                    std::string_view service) const {
-  std::optional<std::string> given;
-  if (is_true(set_variable(machine_, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))) return given;
-  given = set_variable(machine_, variable);
-  if (!given) given = set_variable(machine_, "AWS_ENDPOINT_URL");
-  if (given) return given;
+  variable_endpoint named = endpoint_of_variables(machine_, variable);
+  std::optional<std::string> given = std::move(named.given);
+  if (named.ignored || given) return given;
   const aws_section* const profile = profiles_.profile(profile_name_);
   const std::string nested = std::string{service} + ".endpoint_url";
   if (const auto services = setting(profile, "services")) {
@@ -200,8 +194,8 @@ inline aws_planner::found aws_planner::search() {
     auto got = (this->*step)();
     if (!got || *got != nullptr) return got;
   }
-  const bool named = given || set_variable(machine_, "AWS_PROFILE") ||
-                     set_variable(machine_, "AWS_DEFAULT_PROFILE");
+  const bool named =
+      given || first_variable(machine_, {"AWS_PROFILE", "AWS_DEFAULT_PROFILE"}).has_value();
   auto got = of_profile(profile_name_, named);
   if (!got || *got != nullptr) return got;
   got = of_container();
@@ -211,17 +205,15 @@ inline aws_planner::found aws_planner::search() {
 
 inline result<aws_credentials> aws_planner::plan() {
   profile_name_ = options_.profile;
-  for (const char* name : {"AWS_PROFILE", "AWS_DEFAULT_PROFILE"}) {
-    if (profile_name_.empty()) profile_name_ = set_variable(machine_, name).value_or("");
+  if (profile_name_.empty()) {
+    profile_name_ =
+        first_variable(machine_, {"AWS_PROFILE", "AWS_DEFAULT_PROFILE"}).value_or("default");
   }
-  if (profile_name_.empty()) profile_name_ = "default";
   auto profiles = files_.read(machine_);
   if (!profiles) return std::move(profiles).error();
   profiles_ = std::move(*profiles);
   region_ = options_.region;
-  for (const char* name : {"AWS_REGION", "AWS_DEFAULT_REGION"}) {
-    if (region_.empty()) region_ = set_variable(machine_, name).value_or("");
-  }
+  if (region_.empty()) region_ = region_of_variables(machine_).value_or("");
   if (region_.empty()) {
     region_ = setting(profiles_.profile(profile_name_), "region").value_or("");
   }

@@ -5,6 +5,7 @@
 #include <dataflux/auth/detail/token_waiter.hpp>
 #include <dataflux/detail/collecting_sink.hpp>
 #include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/detail/timeout_text.hpp>
 #include <dataflux/detail/unique_name.hpp>
 #include <dataflux/exec/detail/blocking_worker.hpp>
 
@@ -171,8 +172,9 @@ class token_cache::refresher final : public http::exchange {
     // The deadline was this try's, not the caller's: another try may well be in time.
     const bool late = report.failure == http::transport_failure::deadline;
     std::string what{report.detail};
-    constexpr std::string_view of_call{"the call's timeout"};
-    if (late && what.starts_with(of_call)) what.replace(0, of_call.size(), "this try's timeout");
+    if (late && what.starts_with(timeout_text)) {
+      what.replace(0, timeout_text.size(), "this try's timeout has passed");
+    }
     error e{late ? errc::unavailable : http::errc_from_failure(report.failure), std::move(what)};
     advance(result<http_reply>{e.with_retryable(late || http::may_be_retried(report.failure))});
   }

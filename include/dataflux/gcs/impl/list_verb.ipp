@@ -6,6 +6,7 @@
 #include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/list_verb.hpp>
 #include <dataflux/gcs/detail/target.hpp>
+#include <dataflux/service/detail/broken_page.hpp>
 #include <dataflux/store/resumable.hpp>
 
 #include <algorithm>
@@ -49,11 +50,9 @@ class page_reader : public codec::object_list_visitor {
       check(asked_.end_offset.empty() || last < asked_.end_offset, "object", last,
             "is not before end_offset");
     }
-    if (!asked_.page_token.empty() && page_.next_page_token == asked_.page_token) {
-      fault_ = fault_.value_or(
-          error{errc::internal, "the listing does not advance: the page names itself as the next"});
-    }
-    return std::move(fault_);
+    check(asked_.page_token.empty() || page_.next_page_token != asked_.page_token, "the page", {},
+          "does not advance: it names itself as the next");
+    return fault_.first();
   }
 
  protected:
@@ -70,14 +69,7 @@ class page_reader : public codec::object_list_visitor {
   }
 
   void check(bool holds, std::string_view what, std::string_view name, std::string_view rule) {
-    if (holds || fault_) return;
-    std::string message{"a page of the listing broke its contract: "};
-    message.append(what)
-        .append(" '")
-        .append(service::printable_text(name, 200))
-        .append("' ")
-        .append(rule);
-    fault_ = error{errc::internal, std::move(message)};
+    fault_.check(holds, what, name, rule);
   }
 
   const list_page_request& asked_;
@@ -90,7 +82,7 @@ class page_reader : public codec::object_list_visitor {
            item.generation > kept.generation(kept.size() - 1);
   }
 
-  std::optional<error> fault_{};
+  service::page_fault fault_{};
 };
 
 /// Takes the extra columns along. A class of its own, so that a page without them costs nothing.

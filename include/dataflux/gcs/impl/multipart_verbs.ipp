@@ -1,12 +1,12 @@
 #pragma once
 
-#include <dataflux/codec/detail/part_number.hpp>
 #include <dataflux/codec/detail/xml.hpp>
 #include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/multipart_verbs.hpp>
 #include <dataflux/gcs/detail/object_resource.hpp>
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
+#include <dataflux/service/detail/broken_page.hpp>
 #include <dataflux/store/detail/attributes.hpp>
 #include <dataflux/store/detail/validate.hpp>
 
@@ -33,10 +33,6 @@ inline error wrong_document(const service::call_identity& call, const service::w
 }
 
 inline constexpr std::uint32_t greatest_xml_page = 1000;
-
-inline error broken_listing(std::string_view what) {
-  return {errc::internal, std::string{"a page of the listing broke its contract: "}.append(what)};
-}
 
 DATAFLUX_INLINE result<std::string> multipart_initiate_verb::prepare(const request& r,
                                                                      const call_id& id) {
@@ -189,22 +185,7 @@ DATAFLUX_INLINE result<part_page> list_parts_verb::parse(const request& r, const
   if (!listed) {
     return wrong_document(identity(r), reply, std::move(listed.error().with_retryable(true)));
   }
-  part_page page;
-  std::uint32_t last = r.marker;
-  for (codec::listed_part& part : listed->parts) {
-    if (part.number <= last || part.number > greatest_part_number) {
-      return broken_listing("part numbers do not ascend to 10,000 at most");
-    }
-    last = part.number;
-    page.parts.push_back({part.number, part.size, std::move(part.etag), part.modified});
-  }
-  if (!listed->truncated) return page;
-  page.next_marker = listed->next_marker != 0 ? listed->next_marker : last;
-  // So that there is an end to it: as many pages as parts at most.
-  if (page.next_marker <= r.marker || page.next_marker >= greatest_part_number) {
-    return broken_listing("the page does not advance");
-  }
-  return page;
+  return service::read_part_page(*std::move(listed), r.marker);
 }
 
 DATAFLUX_INLINE void list_uploads_verb::build(const call_context& context, const request& r,
@@ -229,19 +210,14 @@ DATAFLUX_INLINE result<upload_page> list_uploads_verb::parse(const request& r, c
   upload_page page;
   for (codec::listed_upload& upload : listed->uploads) {
     if (!upload.key.starts_with(r.prefix)) {
-      return broken_listing("an upload lacks the prefix asked for");
+      return service::broken_page("the upload", upload.key, "lacks the prefix asked for");
     }
     page.uploads.push_back({std::move(upload.key), std::move(upload.upload_id),
                             std::move(upload.storage_class), upload.initiated});
   }
   if (!listed->truncated) return page;
-  page.next_object_marker = std::move(listed->next_key_marker);
-  page.next_upload_marker = std::move(listed->next_upload_id_marker);
-  if (page.next_object_marker.empty() || page.next_object_marker < r.object_marker ||
-      (page.next_object_marker == r.object_marker && page.next_upload_marker == r.upload_marker)) {
-    return broken_listing("the page does not advance");
-  }
-  return page;
+  return service::with_next(std::move(page), r, std::move(listed->next_key_marker),
+                            std::move(listed->next_upload_id_marker));
 }
 
 DATAFLUX_INLINE crc32c_accumulator combined_parts(std::span<const uploaded_part> parts) noexcept {

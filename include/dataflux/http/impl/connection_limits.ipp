@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/detail/timeout_text.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 
 #include <algorithm>
@@ -51,7 +52,7 @@ DATAFLUX_INLINE void connection::timed_out() {
   if (next_limit() > now()) return arm();
   if (state_ == state::idle) return close();
   if (current_->limits.deadline <= now()) {
-    return fail(transport_failure::deadline, "the call's timeout has passed " + phase_text());
+    return fail(transport_failure::deadline, std::string{timeout_text} + " " + phase_text());
   }
   if (window_end() <= now()) {
     const std::uint64_t came = window_.since(moved());

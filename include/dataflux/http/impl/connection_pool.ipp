@@ -1,12 +1,14 @@
 #pragma once
 
 #include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/detail/timeout_text.hpp>
 #include <dataflux/http/detail/connection_pool.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 #include <dataflux/http/detail/proxy.hpp>
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <sys/epoll.h>
@@ -108,7 +110,7 @@ DATAFLUX_INLINE void connection_pool::waited_long(host_pool& pool, exchange& e) 
 DATAFLUX_INLINE void connection_pool::end_wait(host_pool& pool, exchange& e) {
   if (e.limits.deadline <= loop_.now()) {
     return end_unsent(leave_line(pool, e), transport_failure::deadline,
-                      "the call's timeout has passed while it waited for a connection");
+                      std::string{timeout_text} + " while it waited for a connection");
   }
   if (!pool.waiting.among_first(e, room_of(pool))) {
     e.connect_until_ = connect_end(e.limits, loop_.now());

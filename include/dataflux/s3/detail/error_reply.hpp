@@ -37,11 +37,13 @@ error parse_error(const call_identity& call, const reply_facts& facts, bytes_vie
 /// `<Region>`. Empty unless status and code are of a request that went to the wrong region.
 std::string region_told(const reply_facts& facts, bytes_view body);
 
-/// The document of a reply of 2xx, whose root is `root`; white space before it is skipped, since
-/// the service sends that while it works. Errors: as parse_error() for an `<Error>`, a web page and
-/// another make of server; internal and retryable for all else, which was cut or garbled.
+/// The document of a reply of 2xx, whose root is `root`, or `other_root`; white space before it is
+/// skipped, since the service sends that while it works. Errors: as parse_error() for an `<Error>`,
+/// a web page and another make of server; internal and retryable for all else, which was cut or
+/// garbled.
 result<codec::xml_document> parse_document(const whole_reply& reply, std::string_view root,
-                                           const call_identity& call = {});
+                                           const call_identity& call = {},
+                                           std::string_view other_root = {});
 
 /// The same for a reply that has no document, or one that nobody needs.
 result<void> check_document(const whole_reply& reply, const call_identity& call = {});

@@ -29,13 +29,10 @@ DATAFLUX_INLINE result<std::optional<bucket_metadata>> bucket_verb::parse(
     s.found->location_type = "region";
     return std::optional<bucket_metadata>{};
   }
-  auto document = parse_document(reply, "VersioningConfiguration", identity(r));
-  if (!document) {
-    // As moto names it. AWS's own clients look at no name of the root.
-    auto described = parse_document(reply, "GetBucketVersioningResponse", identity(r));
-    if (!described) return std::move(document).error();
-    document = std::move(described);
-  }
+  // The other one is moto's. AWS's own clients look at no name of the root.
+  const auto document =
+      parse_document(reply, "VersioningConfiguration", identity(r), "GetBucketVersioningResponse");
+  if (!document) return document.error();
   s.found->versioning = document->root().child_text("Status") == "Enabled";
   return s.found;
 }

@@ -15,7 +15,6 @@
 #include <dataflux/service/detail/verb_of.hpp>
 
 #include <algorithm>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -40,16 +39,6 @@ struct compiled_verbs<detail::verb_list<Verbs...>> {
   static auto all() noexcept { return std::make_tuple(begin_of<Verbs>()...); }
 };
 
-/// The first that is set, and not empty.
-inline std::string first_of(std::initializer_list<const char*> variables, std::string otherwise) {
-  for (const char* const name : variables) {
-    if (auto value = auth::process_environment().variable(name); value && !value->empty()) {
-      return *std::move(value);
-    }
-  }
-  return otherwise;
-}
-
 inline result<s3::endpoint> endpoint_of(const client_options& o, const aws_credentials& who) {
   return endpoint::make(
       {o.endpoint.empty() ? who.endpoint : o.endpoint, o.addressing, o.dual_stack, o.fips});
@@ -58,14 +47,15 @@ inline result<s3::endpoint> endpoint_of(const client_options& o, const aws_crede
 /// As whom, and where.
 inline result<aws_credentials> identity_of(const client_options& o) {
   aws_credentials who{o.credentials, o.region, {}};
+  const auth::environment& machine = auth::process_environment();
   if (!who.credentials) {
     auto found = find_aws_credentials({.region = o.region});
     if (!found) return std::move(found).error();
     who = *std::move(found);
-  } else if (first_of({"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"}, {}) != "true") {
-    who.endpoint = first_of({"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}, {});
+  } else {
+    who.endpoint = auth::endpoint_of_variables(machine, "AWS_ENDPOINT_URL_S3").given.value_or("");
   }
-  if (who.region.empty()) who.region = first_of({"AWS_REGION", "AWS_DEFAULT_REGION"}, "us-east-1");
+  if (who.region.empty()) who.region = auth::region_of_variables(machine).value_or("us-east-1");
   if (is_region(who.region)) return who;
   return error{errc::invalid_argument, "the region is no name of one, such as \"us-east-1\""};
 }

@@ -58,13 +58,9 @@ inline object_metadata attributes_of_copy(const rewrite_request& r, const object
   object_metadata made = source;
   made.kms_key_name = r.attributes.kms_key_name;
   if (r.attributes.empty()) return made;
+  set_attributes(r.attributes, made);
   made.content_type = service::content_type_of(r.attributes);
-  made.content_encoding = r.attributes.content_encoding;
-  made.content_disposition = r.attributes.content_disposition;
-  made.content_language = r.attributes.content_language;
-  made.cache_control = r.attributes.cache_control;
-  if (!r.attributes.storage_class.empty()) made.storage_class = r.attributes.storage_class;
-  made.metadata = r.attributes.metadata;
+  if (made.storage_class.empty()) made.storage_class = source.storage_class;
   made.upload_mark.clear();
   return made;
 }

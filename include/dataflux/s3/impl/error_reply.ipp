@@ -48,7 +48,7 @@ inline bool is_unmet(const call_identity& call, const reply_facts& facts,
 }
 
 inline errc decide_code(const call_identity& call, const reply_facts& facts,
-                        const service::reply_words& words) noexcept {
+                        const service::reply_words& words, bool throttled) noexcept {
   if (is_strange(facts, words)) return errc::internal;
   if (is_gone(call, facts)) return errc::not_found;
   if (is_unmet(call, facts, words)) return errc::failed_precondition;
@@ -59,13 +59,11 @@ inline errc decide_code(const call_identity& call, const reply_facts& facts,
   if (known != nullptr) return known->means;
   if (facts.ok()) return errc::unknown;
   if (facts.status == 301 || facts.status == 307) return errc::failed_precondition;
-  return classify(call, facts.status, words.reason) == http::reply_class::throttled
-             ? errc::resource_exhausted
-             : errc_from_http_status(facts.status);
+  return throttled ? errc::resource_exhausted : errc_from_http_status(facts.status);
 }
 
 inline std::string advice(const call_identity& call, const reply_facts& facts,
-                          const service::reply_words& words) {
+                          const service::reply_words& words, bool throttled) {
   if (is_strange(facts, words)) {
     return not_the_service(words.web_page ? "a web page answered"
                                           : std::string{facts.stranger} + " answered");
@@ -84,9 +82,7 @@ inline std::string advice(const call_identity& call, const reply_facts& facts,
   if (const reply_code* const known = find_reply_code(words.reason); known != nullptr) {
     return std::string{known->advice};
   }
-  if (classify(call, facts.status, words.reason) == http::reply_class::throttled) {
-    return std::string{find_reply_code("SlowDown")->advice};
-  }
+  if (throttled) return std::string{find_reply_code("SlowDown")->advice};
   switch (facts.status) {
     case 301:
     case 307:
@@ -119,15 +115,15 @@ DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& 
   service::reply_words words = service::read_words(facts, body, nullptr);
   words.reason = codec::without_secrets(std::move(words.reason), secrets);
   const auto repeat = classify(call, facts.status, words.reason);
-  const errc code = decide_code(call, facts, words);
+  const bool throttled = repeat == http::reply_class::throttled;
+  const errc code = decide_code(call, facts, words, throttled);
   const service::failure_facts what{
       .code = code,
       .about = call,
-      .advice = advice(call, facts, words),
+      .advice = advice(call, facts, words, throttled),
       .bucket_missing = code == errc::not_found && !call.bucket.empty() &&
                         (words.reason == "NoSuchBucket" || call.object.empty()),
-      .retryable =
-          repeat == http::reply_class::transient || repeat == http::reply_class::throttled};
+      .retryable = throttled || repeat == http::reply_class::transient};
   return service::make_error(what, facts, words, secrets);
 }
 
@@ -151,10 +147,12 @@ DATAFLUX_INLINE std::string region_told(const reply_facts& facts, bytes_view bod
 
 DATAFLUX_INLINE result<codec::xml_document> parse_document(const whole_reply& reply,
                                                            std::string_view root,
-                                                           const call_identity& call) {
+                                                           const call_identity& call,
+                                                           std::string_view other_root) {
   const std::string_view text = trim(as_text(reply.body));
   auto document = codec::xml_document::parse(as_bytes(text));
-  if (document && document->root().local_name() == root) return document;
+  const std::string_view name = document ? document->root().local_name() : std::string_view{};
+  if (document && (name == root || name == other_root)) return document;
   if (auto fit = check_document(reply, call); !fit) return std::move(fit).error();
   return std::move(error{errc::internal,
                          "the reply's body is no " + std::string{root} + ": it is cut or garbled"}

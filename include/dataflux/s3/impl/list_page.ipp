@@ -8,7 +8,7 @@
 #include <dataflux/s3/detail/entity_tag.hpp>
 #include <dataflux/s3/detail/error_reply.hpp>
 #include <dataflux/s3/detail/list_page.hpp>
-#include <dataflux/service/detail/printable_text.hpp>
+#include <dataflux/service/detail/broken_page.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -57,15 +57,11 @@ class page_reader {
     }
     go_on(root);
   }
-  const std::optional<error>& fault() const noexcept { return fault_; }
+  const std::optional<error>& fault() const noexcept { return fault_.first(); }
 
  private:
   void check(bool holds, std::string_view what, std::string_view name, std::string_view rule) {
-    if (holds || fault_) return;
-    std::string message{"a page of the listing broke its contract: "};
-    message.append(what);
-    if (!name.empty()) message.append(" '").append(service::printable_text(name, 200)).append("'");
-    fault_ = error{errc::internal, message.append(" ").append(rule)};
+    fault_.check(holds, what, name, rule);
   }
 
   std::string name_in(const codec::xml_element& entry, std::string_view child) {
@@ -137,7 +133,7 @@ class page_reader {
   bool ended_{false};
   std::string last_name_{};
   std::string last_prefix_{};
-  std::optional<error> fault_{};
+  service::page_fault fault_{};
 };
 
 DATAFLUX_INLINE result<list_page> read_list_page(const list_page_request& r,

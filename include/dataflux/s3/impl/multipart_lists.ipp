@@ -1,13 +1,12 @@
 #pragma once
 
-#include <dataflux/codec/detail/part_number.hpp>
 #include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/codec/detail/xml.hpp>
 #include <dataflux/s3/detail/error_reply.hpp>
 #include <dataflux/s3/detail/multipart_verbs.hpp>
 #include <dataflux/s3/detail/target.hpp>
-#include <dataflux/service/detail/printable_text.hpp>
+#include <dataflux/service/detail/broken_page.hpp>
 
 #include <utility>
 
@@ -17,10 +16,6 @@ namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
 inline error wrong_document(const call_identity& call, const whole_reply& reply, error found) {
   auto fit = check_document(reply, call);
   return fit ? std::move(found.with_retryable(true)) : std::move(fit).error();
-}
-
-inline error broken_listing(std::string_view what) {
-  return {errc::internal, std::string{"a page of the listing broke its contract: "}.append(what)};
 }
 
 DATAFLUX_INLINE result<void> list_parts_verb::check(const call_context& context, const request& r) {
@@ -39,21 +34,7 @@ DATAFLUX_INLINE result<part_page> list_parts_verb::parse(const request& r, const
                                                          const whole_reply& reply) {
   auto listed = codec::parse_list_parts_result(as_bytes(trim(as_text(reply.body))));
   if (!listed) return wrong_document(identity(r), reply, std::move(listed).error());
-  part_page page;
-  std::uint32_t last = r.marker;
-  for (codec::listed_part& part : listed->parts) {
-    if (part.number <= last || part.number > greatest_part_number) {
-      return broken_listing("part numbers do not ascend to 10,000 at most");
-    }
-    last = part.number;
-    page.parts.push_back({part.number, part.size, std::move(part.etag), part.modified});
-  }
-  if (!listed->truncated) return page;
-  page.next_marker = listed->next_marker != 0 ? listed->next_marker : last;
-  if (page.next_marker <= r.marker || page.next_marker >= greatest_part_number) {
-    return broken_listing("the page does not advance");
-  }
-  return page;
+  return service::read_part_page(*std::move(listed), r.marker);
 }
 
 DATAFLUX_INLINE result<void> list_uploads_verb::check(const call_context& context,
@@ -84,21 +65,16 @@ DATAFLUX_INLINE result<upload_page> list_uploads_verb::parse(const request& r, c
   for (codec::listed_upload& upload : listed->uploads) {
     auto name = name_of(upload.key);
     if (!name || !name->starts_with(r.prefix)) {
-      return broken_listing("the upload '" + service::printable_text(upload.key, 200) +
-                            "' lacks the prefix asked for, or a name that can be read");
+      return service::broken_page("the upload", upload.key,
+                                  "lacks the prefix asked for, or a name that can be read");
     }
     page.uploads.push_back({*std::move(name), std::move(upload.upload_id),
                             std::move(upload.storage_class), upload.initiated});
   }
   if (!listed->truncated) return page;
   auto next = name_of(listed->next_key_marker);
-  page.next_object_marker = next ? *std::move(next) : std::string{};
-  page.next_upload_marker = std::move(listed->next_upload_id_marker);
-  if (page.next_object_marker.empty() || page.next_object_marker < r.object_marker ||
-      (page.next_object_marker == r.object_marker && page.next_upload_marker == r.upload_marker)) {
-    return broken_listing("the page does not advance");
-  }
-  return page;
+  return service::with_next(std::move(page), r, std::move(next).value_or(std::string{}),
+                            std::move(listed->next_upload_id_marker));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::s3

@@ -44,9 +44,6 @@ DATAFLUX_INLINE result<multipart_upload> multipart_initiate_verb::parse(const re
   const auto document = parse_document(reply, "InitiateMultipartUploadResult", identity(r));
   if (!document) return document.error();
   auto id = document->root().child_text("UploadId").value_or(std::string{});
-  if (id.empty()) {
-    return error{errc::internal, "InitiateMultipartUploadResult without an UploadId"};
-  }
   if (auto good = validate_upload_id(id); !good) {
     return error{errc::internal,
                  "InitiateMultipartUploadResult: " + std::string{good.error().message()}};

@@ -9,6 +9,19 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// The custom metadata key of object_metadata::upload_mark; no request may use it.
 inline constexpr std::string_view upload_mark_key{"dataflux-upload"};
 
+/// What a write gives its object besides bytes and name, as it is kept.
+inline void set_attributes(const object_attributes& given, object_metadata& out) {
+  out.content_type = given.content_type;
+  out.metadata = given.metadata;
+  out.content_encoding = given.content_encoding;
+  out.cache_control = given.cache_control;
+  out.content_disposition = given.content_disposition;
+  out.content_language = given.content_language;
+  out.storage_class = given.storage_class;
+  out.custom_time = given.custom_time;
+  out.kms_key_name = given.kms_key_name;
+}
+
 /// What a stat that asks for `asked` gives of an object.
 inline object_metadata only_fields(metadata_fields asked, object_metadata m) {
   const auto keep = [asked](metadata_fields field, auto&... members) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <dataflux/detail/timeout_text.hpp>
 #include <dataflux/error.hpp>
 
 #include <optional>
+#include <string>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
@@ -17,7 +19,7 @@ class late_failure {
     if (!most_ || why.attempts() > most_->attempts()) most_ = why;
   }
   error tell() const {
-    return most_ ? *most_ : error(errc::deadline_exceeded, "the call's timeout has passed");
+    return most_ ? *most_ : error(errc::deadline_exceeded, std::string{timeout_text});
   }
 
  private:

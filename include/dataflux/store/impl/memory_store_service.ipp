@@ -59,19 +59,10 @@ DATAFLUX_INLINE std::optional<error> unmet(const preconditions& c, const object_
 /// The metadata that a request gives its object, as the store keeps it.
 template <class Request>
 object_metadata metadata_of(const Request& r) {
-  const object_attributes& a = r.attributes;
   object_metadata m;
   m.bucket = r.bucket;
   m.name = r.object;
-  m.content_type = a.content_type;
-  m.metadata = a.metadata;
-  m.content_encoding = a.content_encoding;
-  m.cache_control = a.cache_control;
-  m.content_disposition = a.content_disposition;
-  m.content_language = a.content_language;
-  m.storage_class = a.storage_class;
-  m.custom_time = a.custom_time;
-  m.kms_key_name = a.kms_key_name;
+  set_attributes(r.attributes, m);
   return m;
 }
 

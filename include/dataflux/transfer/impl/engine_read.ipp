@@ -2,11 +2,13 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/detail/timeout_text.hpp>
 #include <dataflux/transfer/detail/engine_read.hpp>
 
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <utility>
 
 ///     in line -> under way -> finished        (in line is left out where it is the member's turn)
@@ -55,7 +57,7 @@ DATAFLUX_INLINE void engine_read::limit_wait() {
   timer_ = core_->strand.at(clock_.deadline(), [self = shared_from_this()] {
     self->timer_ = timer_id::none;
     self->give_up(error(errc::deadline_exceeded,
-                        "the call's timeout has passed before the read had its turn"));
+                        std::string{timeout_text} + " before the read had its turn"));
   });
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/detail/timeout_text.hpp>
 #include <dataflux/store/detail/validate.hpp>
 #include <dataflux/transfer/detail/object_upload.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -131,7 +133,7 @@ DATAFLUX_INLINE void object_upload::fail(error why) {
 
 DATAFLUX_INLINE void object_upload::end_late() {
   if (timed_out_ && bounded_ <= 0) {
-    fail(error(errc::deadline_exceeded, "the call's timeout has passed"));
+    fail(error(errc::deadline_exceeded, std::string{timeout_text}));
   }
 }
 

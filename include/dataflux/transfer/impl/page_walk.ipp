@@ -21,7 +21,7 @@ inline constexpr std::string_view outside_prefix{
 DATAFLUX_INLINE result<void> page_walk::take(const list_page& page) {
   const bool brought = !page.objects.empty() || !page.prefixes.empty();
   auto bounded = bound_.took(brought, request_.page_token, page.next_page_token);
-  if (!bounded) return bounded;
+  if (!bounded) return listing_fault(request_, bounded.error().message());
   std::string_view last = last_;  // no name is empty, so that the first one is behind none
   for (const object_row& row : page.objects) {
     if (!row.name.starts_with(request_.prefix))
@@ -58,7 +58,7 @@ DATAFLUX_INLINE result<void> upload_walk::take(const upload_page& page) {
   auto bounded =
       bound_.took(!page.uploads.empty(), marker(request_.object_marker, request_.upload_marker),
                   marker(page.next_object_marker, page.next_upload_marker));
-  if (!bounded) return bounded;
+  if (!bounded) return listing_fault(request_, bounded.error().message());
   for (const listed_upload& upload : page.uploads) {
     if (!upload.object.starts_with(request_.prefix)) {
       return listing_fault(request_, outside_prefix, upload.object);
