@@ -1,7 +1,10 @@
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/download/download_file.hpp>
 #include <dataflux/download/getter.hpp>
+#include <dataflux/list/fast_list.hpp>
 
 #include <s3/fixture.hpp>
+#include <support/temporary_folder.hpp>
 #include <unit/auth/scripted_environment.hpp>
 
 #include <string>
@@ -142,21 +145,32 @@ TEST_CASE("s3 faults: a clock an hour off is corrected", "[s3]") {
   CHECK(f.client->totals().retries == 1);
 }
 
+/// Its keys are a role's, which end when the emulator is told so.
+struct renewing : fixture {
+  renewing() {
+    test::scripted_environment machine{"/h"};
+    machine.variables["AWS_ENDPOINT_URL"] = server.endpoint();
+    machine.variables["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = server.endpoint();
+    auto options = s3_test::options_of(server);
+    const auto found = dataflux::find_aws_credentials({}, machine);
+    INFO((found ? "" : found.error().to_string()));
+    REQUIRE(found);
+    options.credentials = found->credentials;
+    client = s3::client::create(options).value();
+  }
+  /// From the request of that number on.
+  void end_keys(const std::string& verb, int from) {
+    script(R"({"action": "expire_tokens", "count": 1, "verb": ")" + verb + R"(", "from": )" +
+           std::to_string(from) + "}");
+  }
+};
+
 TEST_CASE("s3 faults: keys that expire in the middle of a read are renewed", "[s3]") {
-  fixture f;
-  test::scripted_environment machine{"/h"};
-  machine.variables["AWS_ENDPOINT_URL"] = f.server.endpoint();
-  machine.variables["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = f.server.endpoint();
-  auto options = s3_test::options_of(f.server);
-  const auto found = dataflux::find_aws_credentials({}, machine);
-  INFO((found ? "" : found.error().to_string()));
-  REQUIRE(found);
-  options.credentials = found->credentials;
-  f.client = s3::client::create(options).value();
+  renewing f;
   const auto data = content(std::size_t{6} << 20U, 11);
   REQUIRE(f.put("o", data));
   const dataflux::transfer_context context(*f.client, {.slice = 300'000});
-  f.script(R"({"action": "expire_tokens", "verb": "objects.media", "from": 5, "count": 1})");
+  f.end_keys("objects.media", 5);
   dataflux::getter items(context, {.bucket = "bucket"},
                          std::vector<dataflux::get_request>{{.object = "o"}});
   const auto item = items.next();
@@ -166,6 +180,59 @@ TEST_CASE("s3 faults: keys that expire in the middle of a read are renewed", "[s
   REQUIRE_FALSE((*item)->failure);
   CHECK(std::equal((*item)->bytes.begin(), (*item)->bytes.end(), data.begin(), data.end()));
   CHECK(f.server.faults().hits() == 1);
+}
+
+TEST_CASE("s3 faults: keys that expire between the pages of a listing are renewed", "[s3]") {
+  renewing f;
+  for (int i = 0; i < 30; ++i) REQUIRE(f.put("k" + std::to_string(100 + i), {}));
+  f.end_keys("objects.list", 2);
+  const auto all = dataflux::fast_list(*f.client, {.bucket = "bucket", .page_size = 3});
+  INFO((all ? "" : all.error().to_string()));
+  REQUIRE(all);
+  CHECK(all->objects.size() == 30);
+  CHECK(f.server.faults().hits() == 1);
+}
+
+TEST_CASE("s3 faults: keys that have expired before a HEAD, which says no reason, are renewed",
+          "[s3]") {
+  renewing f;
+  const auto data = content(1000, 12);
+  const auto stored = f.put("o", data);
+  REQUIRE(stored);
+  const auto renewed = [&f](const auto& made) {
+    INFO((made ? "" : made.error().to_string()));
+    CHECK(made);
+    CHECK(f.server.faults().hits() == 1);
+  };
+  f.end_keys("objects.get", 1);
+  renewed(f.client->stat({.bucket = "bucket", .object = "o"}));
+  f.end_keys("buckets.get", 1);
+  renewed(f.client->run(dataflux::bucket_request{.bucket = "bucket"}));
+  f.end_keys("objects.get", 1);
+  renewed(f.put("o", data, {.if_generation_match = stored->generation}));
+  f.end_keys("objects.get", 1);
+  renewed(f.client->run(dataflux::rewrite_request{
+      .source_bucket = "bucket", .source = "o", .bucket = "bucket", .object = "copy"}));
+  const temporary_folder folder;
+  const dataflux::transfer_context context(*f.client, {});
+  f.end_keys("objects.get", 1);
+  renewed(dataflux::download_file(context,
+                                  {.bucket = "bucket", .object = "o", .path = folder.path / "o"}));
+}
+
+TEST_CASE("s3 faults: keys that end while many HEADs are under way are renewed for all", "[s3]") {
+  renewing f;
+  REQUIRE(f.put("o", content(10, 13)));
+  f.end_keys("objects.get", 20);
+  std::vector<dataflux::operation<dataflux::object_metadata>> under_way;
+  for (int i = 0; i < 60; ++i) {
+    under_way.push_back(f.client->submit_stat({.bucket = "bucket", .object = "o"}));
+  }
+  for (auto& each : under_way) {
+    const auto found = each.take();
+    INFO((found ? "" : found.error().to_string()));
+    CHECK(found);
+  }
 }
 
 TEST_CASE("s3 faults: pages longer or shorter than asked for", "[s3]") {

@@ -488,8 +488,12 @@ TEST_CASE("token_cache: a token may be set where it is asked for, and after it w
     CHECK(here->cache->set_token({value, test::some_time() + 1000h}));
   }));
   here = &w;
+  CHECK_FALSE(w.cache->is_current("Bearer t1"));
   CHECK(w.fetch() == "Bearer t1");
+  CHECK(w.cache->is_current("Bearer t1"));
+  CHECK_FALSE(w.cache->is_current("Bearer t2"));
   w.cache->invalidate("Bearer t1");
+  CHECK_FALSE(w.cache->is_current("Bearer t1"));
   CHECK(w.cache->renewable("Bearer t1"));
   CHECK(w.look() == "none");
   CHECK(w.fetch() == "Bearer t2");

@@ -86,6 +86,9 @@ class token_cache {
   /// refused (401) need not ask again.
   bool renewable(std::string_view authorization) const;
 
+  /// Is this what calls get now? Cost: as try_get().
+  bool is_current(std::string_view authorization) const;
+
   /// A token that the application acquired. Ends all waits; replaced by a refresh in time if there
   /// are credentials. Errors: invalid_argument for an empty value or one that is no field value.
   result<void> set_token(const access_token& token);

@@ -43,6 +43,11 @@ DATAFLUX_INLINE bool token_cache::renewable(std::string_view authorization) cons
   return refresher_->renewable(authorization);
 }
 
+DATAFLUX_INLINE bool token_cache::is_current(std::string_view authorization) const {
+  const authorization_value* const value = refresher_->look();
+  return value != nullptr && value->text == authorization;
+}
+
 DATAFLUX_INLINE result<void> token_cache::set_token(const access_token& token) {
   return refresher_->set_token(token);
 }

@@ -57,6 +57,12 @@ class dialect final : public service::dialect {
   DATAFLUX_INLINE std::string region_of(std::string_view bucket) const override;
   DATAFLUX_INLINE bool moved(const service::call_identity& call, const service::reply_facts& facts,
                              bytes_view body) const override;
+  /// s3-protocol.md 3.1: 400 is of keys that have ended, too, and 403 of a wrong clock.
+  bool hides_reason(int http_status) const noexcept override {
+    return http_status == 400 || http_status == 401 || http_status == 403;
+  }
+  DATAFLUX_INLINE void ask_why(const service::call_identity& call,
+                               http::request& request) const override;
   DATAFLUX_INLINE std::string not_the_service(std::string_view what) const override;
   DATAFLUX_INLINE void look(ref<service::client_core> core, const stat_request& at,
                             object_store::completion<service::looked_object> done,

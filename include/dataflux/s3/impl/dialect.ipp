@@ -58,6 +58,17 @@ DATAFLUX_INLINE bool dialect::moved(const service::call_identity& call,
   return !region.empty() && places_.learn(call.bucket, region);
 }
 
+/// What is refused for a HEAD is refused for a GET, before anybody looks for its bytes.
+DATAFLUX_INLINE void dialect::ask_why(const service::call_identity& call,
+                                      http::request& request) const {
+  request.method = http::method::get;
+  if (call.object.empty()) {
+    request.target.append("?list-type=2&max-keys=0");
+  } else {
+    request.headers.add("Range", "bytes=0-0");
+  }
+}
+
 DATAFLUX_INLINE std::string dialect::not_the_service(std::string_view what) const {
   return s3::not_the_service(what);
 }

@@ -83,6 +83,8 @@ DATAFLUX_INLINE bool keys_signer::refused(const service::credential& with,
     keys_.invalidate(id);
     return true;
   }
+  // A HEAD's says no reason: what others have renewed meanwhile is one.
+  if (why.reason.empty() && !keys_.is_current(id)) return true;
   return clock_.learn({.status = why.status,
                        .reason = why.reason,
                        .date = why.date,

@@ -155,6 +155,9 @@ class call : public http::exchange {
   bool may_be_mended(const error& e);
   bool is_elsewhere();
   bool is_led_on(const http::exchange_report& report);
+  error error_of(const http::exchange_report& report);
+  bool asks_why(const error& e);
+  bool is_answered() const noexcept;
   void decide(const http::attempt_outcome& outcome, const error& e);
   error untried(error e, http::stop_reason reason) const;
   void fail_or_investigate(error e);
@@ -176,8 +179,8 @@ class call : public http::exchange {
   int damaged_{0};
   bool moved_{false};  ///< to where the service says that the bucket is
   /// Of an attempt's requests. The first one may lack its body; then either it is sent as a whole
-  /// to the same place, or to where the reply leads.
-  enum class leg : std::uint8_t { first, whole, redirected };
+  /// to the same place, or to where the reply leads. A HEAD that was refused is asked why.
+  enum class leg : std::uint8_t { first, whole, redirected, question };
   leg leg_{leg::first};
   bool held_back_{false};  ///< the body
   std::optional<http::url> led_to_{};
@@ -197,8 +200,9 @@ class call : public http::exchange {
   signer_wait credential_wait_{signer_wait::none};
   service::credential credential_{};
   std::optional<error> bad_{};
-  std::optional<error> met_{};      ///< what the last attempt failed with that is made again
-  std::optional<error> refusal_{};  ///< why the head or the body was not taken
+  std::optional<error> met_{};          ///< what the last attempt failed with that is made again
+  std::optional<error> refusal_{};      ///< why the head or the body was not taken
+  std::optional<error> unexplained_{};  ///< the refusal of a HEAD, while it is asked why
   reply_facts facts_{};
   collecting_sink body_;
   std::stop_token stop_token_{};

@@ -98,6 +98,12 @@ class dialect {
   virtual std::optional<http::url> redirect_of(const reply_facts& /*facts*/) const {
     return std::nullopt;
   }
+  /// A refusal of a HEAD has no body, and so no reason. True: that status may hide one by which the
+  /// call goes on, and ask_why() gets it.
+  virtual bool hides_reason(int /*http_status*/) const noexcept { return false; }
+  /// Makes another request of the HEAD: one that is refused for the same reason, and says so. Its
+  /// reply is small where it is not refused. A call sends it once in each attempt.
+  virtual void ask_why(const call_identity& /*call*/, http::request& /*request*/) const {}
   /// A body that waits until a redirect was followed, since sending it twice costs too much.
   virtual bool holds_back(const http::request& /*request*/) const noexcept { return false; }
   /// read_request::member.

@@ -49,7 +49,7 @@ struct outgoing {
 /// An attempt that the service did not carry out, 4xx.
 struct refusal {
   int status{0};
-  std::string_view reason{};  ///< the service's, verbatim
+  std::string_view reason{};  ///< the service's, verbatim; a reply to HEAD has none
   std::string_view date{};    ///< the reply's Date field, as it came; empty = none
   duration age{0};            ///< since the attempt was signed
 };

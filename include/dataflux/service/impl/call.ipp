@@ -1,9 +1,11 @@
 #pragma once
 
+#include <dataflux/detail/timeout_text.hpp>
 #include <dataflux/service/detail/call.hpp>
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
 /// A call is in one of six phases. idle: one of its own functions runs. credential: it waits for
@@ -15,7 +17,8 @@
 /// turn. send() builds the request and has it signed. on_head() gives the sink of an accepted
 /// reply, or keeps the body of an error. on_done() follows a redirect, or ends the
 /// attempt: a good reply is taken, and the call is done or goes on at once. Everything else goes to
-/// settle() (call_outcome.ipp), which ends the call or leads back to attempt().
+/// settle() (call_outcome.ipp), which asks why a HEAD was refused, ends the call or leads back to
+/// attempt().
 ///
 /// stop() comes from any thread and posts cancel_here(), which ends the phase that the call is in.
 /// The deadline ends credential and turn by a timer, cuts wait short, and is the transport's in an
@@ -25,7 +28,6 @@ namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// What is kept of the body of an error reply.
 inline constexpr std::size_t error_body_limit = std::size_t{64} << 10U;
-inline constexpr const char* passed_text = "the call's timeout has passed";
 /// What a call that waits for its next use keeps of its buffer.
 inline constexpr std::size_t kept_body_limit = std::size_t{4} << 10U;
 
@@ -53,6 +55,7 @@ DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
   deadline_ = never;
   bad_.reset();
   met_.reset();
+  unexplained_.reset();
 }
 
 DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<error> bad) {
@@ -196,6 +199,7 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
     request.origin = std::make_shared<const http::origin>(led_to_->origin);
     request.target = led_to_->target;
   }
+  if (leg_ == leg::question) core_->dialect->ask_why(identity(), request);
   held_back_ = leg_ == leg::first && core_->dialect->holds_back(request);
   if (held_back_) request.body.clear();
   request.headers.add(core_->own_fields);
@@ -208,7 +212,7 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
     auto good = core_->signer->sign({request, body_digest(), region, signed_at_}, credential_);
     if (!good) {
       end_turn(http::pace_outcome::not_rejected);
-      return finish(std::move(good).error());
+      return without_credential(good.error());
     }
   }
   const call_options& o = core_->options;
@@ -230,9 +234,10 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
 
 DATAFLUX_INLINE result<byte_sink*> call::on_head(const http::reply_head& head) {
   status_ = head.status();
-  if (!accepts(status_)) {
+  if (leg_ == leg::question || !accepts(status_)) {
     core_->dialect->gather_facts(head, facts_);
-    body_.reset(error_body_limit, collecting_sink::excess::drop);
+    using excess = collecting_sink::excess;
+    body_.reset(error_body_limit, is_answered() ? excess::refuse : excess::drop);
     return &body_;
   }
   accepted_ = true;
@@ -331,7 +336,7 @@ DATAFLUX_INLINE void call::cancel_here() {
 }
 
 DATAFLUX_INLINE void call::deadline_here() {
-  std::string text{passed_text};
+  std::string text{timeout_text};
   if (phase_ == phase::credential) {
     core_->signer->cancel(std::exchange(credential_wait_, signer_wait::none));
     text.append(" while it waited for credentials: what gives them is slow, or does not answer");
@@ -339,15 +344,6 @@ DATAFLUX_INLINE void call::deadline_here() {
     return;  // its turn has come: on_turn() checks
   }
   finish(error(errc::deadline_exceeded, std::move(text)));
-}
-
-/// What was met until then says more than that the time has passed.
-DATAFLUX_INLINE void call::tell_met(error& late) const {
-  if (!met_) return;
-  late.with_http_status(met_->http_status()).with_reason(met_->reason());
-  late.with_request_id(met_->request_id())
-      .with_message(late.message() + "; attempt " + std::to_string(retry_.attempts) +
-                    " met: " + met_->message());
 }
 
 DATAFLUX_INLINE error call::stopped_error() const {
@@ -366,7 +362,8 @@ DATAFLUX_INLINE call_limits call::remaining_limits() const {
 DATAFLUX_INLINE void call::name(error& failure) {
   if (deadline_ != never && deadline_ <= executor->now()) {
     // Whoever has asked for the stop may have the same deadline.
-    if (failure.code() == errc::cancelled) failure = error(errc::deadline_exceeded, passed_text);
+    if (failure.code() == errc::cancelled)
+      failure = error(errc::deadline_exceeded, std::string{timeout_text});
     if (failure.code() == errc::deadline_exceeded) tell_met(failure);
   }
   const call_identity about = identity();

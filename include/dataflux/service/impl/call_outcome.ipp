@@ -33,6 +33,15 @@ DATAFLUX_INLINE void call::without_credential(const error& e) {
   decide(outcome, e);
 }
 
+/// What was met until then says more than that the time has passed.
+DATAFLUX_INLINE void call::tell_met(error& late) const {
+  if (!met_) return;
+  late.with_http_status(met_->http_status()).with_reason(met_->reason());
+  late.with_request_id(met_->request_id())
+      .with_message(late.message() + "; attempt " + std::to_string(retry_.attempts) +
+                    " met: " + met_->message());
+}
+
 /// Some services repeat the token, or a session's URL or id, in their error's text; their id of a
 /// session's request is the session's, too. Of "Bearer TOKEN" the token is the secret.
 DATAFLUX_INLINE std::array<std::string_view, 2> call::secrets() const noexcept {
@@ -73,22 +82,49 @@ DATAFLUX_INLINE bool call::got_on(const http::exchange_report& report) const {
          least_bytes_in(core_->options, std::max<duration>(taken, std::chrono::seconds(1)));
 }
 
+/// Only if nothing else explains the refusal: the reply to the question costs a request.
+DATAFLUX_INLINE bool call::asks_why(const error& e) {
+  const bool unexplained = signed_ && leg_ == leg::first && e.reason().empty() && asked().head &&
+                           core_->dialect->hides_reason(status_);
+  if (!unexplained) return false;
+  unexplained_ = e;
+  leg_ = leg::question;
+  return true;
+}
+
+/// The question was not refused: then the HEAD's refusal is the last word, or has passed.
+DATAFLUX_INLINE bool call::is_answered() const noexcept {
+  return leg_ == leg::question && ((status_ >= 200 && status_ <= 299) || status_ == 416);
+}
+
+/// Of no reply, or of one that is no success.
+DATAFLUX_INLINE error call::error_of(const http::exchange_report& report) {
+  const dialect& how = *core_->dialect;
+  if (report.failure == http::transport_failure::none) {
+    return how.parse_error(asked(), facts_, body_.bytes(), secrets());
+  }
+  return error(http::errc_from_failure(report.failure),
+               words_of_break(how, report, *request.origin))
+      .with_retryable(http::may_be_retried(report.failure))
+      .with_http_status(status_);
+}
+
 /// No reply, or one that is no success.
 DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
-  const bool broke_off = report.failure != http::transport_failure::none;
   if (report.failure == http::transport_failure::refused && refusal_) {
     end_turn(http::pace_outcome::not_rejected);
     return settle(std::move(*refusal_));
   }
-  const dialect& how = *core_->dialect;
-  error e = broke_off ? error(http::errc_from_failure(report.failure),
-                              words_of_break(how, report, *request.origin))
-                            .with_retryable(http::may_be_retried(report.failure))
-                            .with_http_status(status_)
-                      : how.parse_error(asked(), facts_, body_.bytes(), secrets());
+  const bool answered = is_answered();
+  const bool broke_off = !answered && report.failure != http::transport_failure::none;
+  error e = answered ? *std::move(unexplained_) : error_of(report);
+  if (answered) status_ = e.http_status();
   keep_secret(e);
-  const auto meaning =
-      broke_off ? http::reply_class::transient : how.classify(asked(), status_, e.reason());
+  const bool elsewhere = !broke_off && is_elsewhere();
+  const bool mendable = !broke_off && !elsewhere && may_be_mended(e);
+  if (!broke_off && !elsewhere && !mendable && asks_why(e)) return send(admitted_);
+  const auto meaning = broke_off ? http::reply_class::transient
+                                 : core_->dialect->classify(asked(), status_, e.reason());
   const bool rejected = meaning == http::reply_class::throttled;
   // Any other 503 is trouble of one machine and says nothing about how much may be asked.
   if (rejected) ++refusals_;
@@ -100,13 +136,12 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
   }
   if (sent_damaged(e)) return decide(nothing_carried_out, e);
   const bool sent = report.request_sent || report.resent;
-  const bool elsewhere = !broke_off && is_elsewhere();
   decide({.http_status = broke_off ? 0 : status_,
-          .failure = report.failure,
+          .failure = answered ? http::transport_failure::none : report.failure,
           // Without its body a write is refused or led on, unless something between follows for it.
           .request_sent = sent && (!held_back_ || status_ == 0),
           .nobody = broke_off && !sent && !core_->answered(),
-          .mendable = !broke_off && !elsewhere && may_be_mended(e),
+          .mendable = mendable,
           .elsewhere = elsewhere,
           .reason = e.reason(),
           .meaning = meaning,
