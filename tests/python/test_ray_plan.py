@@ -12,7 +12,7 @@ from dataflux.ray._plan import REQUEST, Packed, parts_of
 
 
 def runs(sizes, count):
-    made = parts_of(sizes, count, sum(sizes), len(sizes))
+    made = parts_of(sizes, count)
     assert [row for run in made for row in run] == list(range(len(sizes)))
     assert all(made) and len(made) <= max(count, 1)
     return made
@@ -24,7 +24,7 @@ def test_equal_rows_make_equal_runs():
 
 
 def test_no_rows_make_no_run():
-    assert parts_of([], 4, 0, 0) == []
+    assert parts_of([], 4) == []
 
 
 def test_there_is_a_run_for_each_that_was_asked_for():

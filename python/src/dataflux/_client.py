@@ -484,6 +484,11 @@ def client_for(*places: object) -> Client:
     return client(service_of(*places))
 
 
+def client_for_saved(given: object) -> Client:
+    """The same of what may be a path of a manifest or an index, too."""
+    return client(SERVICES.get(scheme_of_saved(given) or "gs", "gcs"))
+
+
 def in_place_of(given, scheme):
     """The module's client of that service for another one of the module's; any other client itself."""
     if given._scheme != scheme and any(given is each for each in _defaults.values()):
@@ -504,7 +509,7 @@ def chosen(name):
         return getattr(client_for(*first), name)(requests, *arguments, **how)
 
     def by_file(target, *arguments, **how):
-        return getattr(client(SERVICES.get(scheme_of_saved(target) or "gs", "gcs")), name)(target, *arguments, **how)
+        return getattr(client_for_saved(target), name)(target, *arguments, **how)
 
     verb = {"get_many": by_first, "open_manifest": by_file}.get(name, verb)
     method = getattr(Client, name)

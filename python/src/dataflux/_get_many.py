@@ -40,7 +40,7 @@ _VERIFIED, _END = _abi.RECORD_VERIFIED, _abi.RECORD_END
 _AGAIN = 100_000_000  # ns until an iterable that had nothing to ask for is gone on with
 
 
-class _Records:
+class Records:
     """Room for records."""
 
     __slots__ = ("bytes", "number", "before", "count")
@@ -217,7 +217,7 @@ class GetMany:
             if self._teller is not None:
                 self._teller.at(self._done)
             thread = _thread.get_ident()
-            records = self._rooms.pop(thread, None) or _Records(self._queue, self._batch)
+            records = self._rooms.pop(thread, None) or Records(self._queue, self._batch)
             records.number.value = 0
             exporters = []
             status, more = 0, True

@@ -13,6 +13,35 @@ if TYPE_CHECKING:
 
 _Text = handle("text")
 
+# Of what metrics() of a loader gives: name, unit, text, and what OpenTelemetry and Prometheus call it. Nanoseconds are
+# told as seconds.
+OF_LOADERS = (
+    ("batches", "{batch}", "Batches given", "batches", "batches_total"),
+    ("samples", "{sample}", "Samples given", "samples", "samples_total"),
+    ("elapsed_ns", "s", "Time of passes", "elapsed", "elapsed_seconds_total"),
+    ("waited_ns", "s", "Time that the step waited for batches", "waited", "waited_seconds_total"),
+    ("read_ns", "s", "Time that threads waited for bytes", "read", "read_seconds_total"),
+    ("decode_ns", "s", "Time in decode, of all threads", "decode", "decode_seconds_total"),
+    ("bytes_ahead", "By", "Bytes that were read and are in no batch that was given", "ahead", "ahead_bytes"),
+    ("batches_ahead", "{batch}", "Batches that are begun", "ahead.batches", "ahead_batches"),
+    ("decoding", "{sample}", "Samples that are in decode", "decoding", "decoding"),
+)
+
+
+def of_loader(now, name):
+    """A value of what metrics() of a loader gives."""
+    return now[name] / 1e9 if name.endswith("_ns") else now[name]
+
+
+def loader_in_prometheus(now):
+    """What metrics() of a loader gives, in Prometheus' text format."""
+    told = []
+    for name, _, text, _, called in OF_LOADERS:
+        kind = "counter" if called.endswith("_total") else "gauge"
+        told.append(f"# HELP dataflux_loader_{called} {text}\n# TYPE dataflux_loader_{called} {kind}\n"
+                    f"dataflux_loader_{called} {of_loader(now, name)}\n")
+    return "".join(told)
+
 
 class MetricsVerbs:
     """What a client tells of itself. Plain methods, of AsyncClient too: they send nothing."""

@@ -16,8 +16,9 @@ from time import monotonic
 from . import _abi, _wait
 from ._calls import FLAGS, INDEX, INTERRUPTED, RECORD, RECORD_SIZE, SIZE, STATUS, checked, failure
 from ._errors import PreconditionError, after
+from ._get_many import Records
 from ._handles import ErrorHandle, handle
-from ._library import Size, byref, library, struct
+from ._library import byref, library, struct
 from ._place import nanoseconds, one_of
 from ._shards import ShardIndex
 
@@ -87,13 +88,11 @@ class RowStream:
         self._over = None
         self._open = deque()  # (number, sizes, owner) of each batch that was pushed and not given
         self._failures = {}  # of the next batch, by place in it
-        self._room = bytearray(_AT_ONCE * RECORD_SIZE)
-        self._count, self._at = Size(), 0  # records there, and gone through
         bucket = (listing.bucket if bucket is None else bucket).encode()
         options = struct("get_many_options", bucket=client._own_bucket(listing, "listing", bucket)[0],
                          on_error=_ON_ERROR[on_error], compose=int(compose), timeout_ns=nanoseconds(timeout))
         self._queue = queue = _wait.new_queue()
-        self._before = queue, byref(ctypes.c_char.from_buffer(self._room)), RECORD_SIZE, _AT_ONCE
+        self._records, self._at = Records(queue, _AT_ONCE), 0  # those that were gone through
         getter, error = BatchGetterHandle(), ErrorHandle()
         getter.queue = queue  # which lives as long as whoever brings something to it
         self._tag = next(_wait.tags)
@@ -150,8 +149,8 @@ class RowStream:
         self._check()
         until = None if timeout is None else monotonic() + timeout
         while True:
-            while self._at < self._count.value:
-                record = _unpack(self._room, self._at * RECORD_SIZE)
+            while self._at < self._records.number.value:
+                record = _unpack(self._records.bytes, self._at * RECORD_SIZE)
                 if record[FLAGS] & _abi.RECORD_END:
                     return self._end_of(record)  # which stays
                 if not record[FLAGS] & _abi.RECORD_ROW:
@@ -162,13 +161,13 @@ class RowStream:
             self._fetch(until, timeout)
 
     def _fetch(self, until, timeout):
-        self._count.value = self._at = 0
+        self._records.number.value = self._at = 0
         wait_ns = -1 if until is None else max(0, int((until - monotonic()) * 1e9))
-        status = library.queue_next(*self._before, wait_ns, byref(self._count))
+        status = library.queue_next(*self._records.before, wait_ns, self._records.count)
         if status and status != INTERRUPTED:
             self._check()
             raise AssertionError(f"dataflux_queue_next: {status}")
-        if not self._count.value and not status and until is not None and monotonic() >= until:
+        if not self._records.number.value and not status and until is not None and monotonic() >= until:
             raise TimeoutError(f"no batch is complete within {timeout} seconds")
 
     def _given(self, record):

@@ -29,6 +29,12 @@ def shards_of(shards, argument="shards"):
     return None
 
 
+def is_saved_index(given: object) -> bool:
+    """It names an index that was written to a bucket, and no shard's entry."""
+    name = os.fspath(given) if isinstance(given, (str, os.PathLike)) else ""
+    return "://" in name and name.endswith(".dfx") and not name.endswith(".tar.dfx")
+
+
 class ShardNames:
     """Shards of one bucket, in the order of the names and patterns that they were given by.
 

@@ -23,9 +23,9 @@ _all = deque(maxlen=0).extend  # goes through an iterator
 _number_in = ctypes.c_uint64.from_buffer
 
 # What exports memory, by its address. Its own size is beyond all items, since a type for each size
-# would be dear to make: nobody sees it, for a view is cut. Letting go of it calls its `slabs`.
-exporter_at = type("Slab", (ctypes.c_ubyte * (1 << 46),), {
-    "__slots__": ("slabs",), "__del__": method(methodcaller("slabs"))}).from_address
+# would be dear to make: nobody sees it, for a view is cut. Letting go of it calls its `back`.
+exporter_at = type("Memory", (ctypes.c_ubyte * (1 << 46),), {
+    "__slots__": ("back",), "__del__": method(methodcaller("back"))}).from_address
 
 
 def lend(exporters, slabs, counts):
@@ -37,17 +37,17 @@ def lend(exporters, slabs, counts):
     for count in counts:
         begins.append(8 * begin)
         begin += count
-    _all(map(setattr, exporters, repeat("slabs"),
+    _all(map(setattr, exporters, repeat("back"),
              map(partial, repeat(library.slabs_release),
                  map(byref, map(_number_in, repeat(numbers), begins)), counts)))
 
 
 def lent(exporters):
-    return bool(exporters) and hasattr(exporters[-1], "slabs")
+    return bool(exporters) and hasattr(exporters[-1], "back")
 
 
 def hand_back(exporters, slabs):
     """Gives back slabs that the exporters were to keep, and do not."""
     numbers = array("Q", slabs)
-    _all(map(setattr, exporters, repeat("slabs"), repeat(int)))  # something to call
+    _all(map(setattr, exporters, repeat("back"), repeat(int)))  # something to call
     library.slabs_release(numbers.buffer_info()[0], len(numbers))

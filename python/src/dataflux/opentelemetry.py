@@ -12,6 +12,7 @@ from opentelemetry.metrics import Observation, get_meter_provider
 
 from . import __version__
 from ._errors import Error
+from ._metrics import OF_LOADERS, of_loader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,25 +87,12 @@ _INSTRUMENTS = (
 )
 
 
-def _seconds(name):
-    return lambda now: ((now[name] / _SECOND, {}),)
+def _of_loader(name):
+    return lambda now: ((of_loader(now, name), {}),)
 
 
-def _number(name):
-    return lambda now: ((now[name], {}),)
-
-
-_OF_LOADERS = (
-    ("loader.batches", "counter", "{batch}", "Batches given", _number("batches")),
-    ("loader.samples", "counter", "{sample}", "Samples given", _number("samples")),
-    ("loader.elapsed", "counter", "s", "Time of passes", _seconds("elapsed_ns")),
-    ("loader.waited", "counter", "s", "Time that the step waited for batches", _seconds("waited_ns")),
-    ("loader.read", "counter", "s", "Time that threads waited for bytes", _seconds("read_ns")),
-    ("loader.decode", "counter", "s", "Time in decode, of all threads", _seconds("decode_ns")),
-    ("loader.ahead", "gauge", "By", "Bytes that were read and are in no batch that was given", _number("bytes_ahead")),
-    ("loader.ahead.batches", "gauge", "{batch}", "Batches that are begun", _number("batches_ahead")),
-    ("loader.decoding", "gauge", "{sample}", "Samples that are in decode", _number("decoding")),
-)
+_OF_LOADERS = tuple((f"loader.{called}", "counter" if counted.endswith("_total") else "gauge", unit, text,
+                     _of_loader(name)) for name, unit, text, called, counted in OF_LOADERS)
 
 _of_provider: WeakKeyDictionary[Any, dict[bool, WeakKeyDictionary[Any, dict[str, Any]]]] = WeakKeyDictionary()
 

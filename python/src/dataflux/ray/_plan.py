@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import zlib
 from array import array
-from typing import Any, Iterable, Iterator, List
+from typing import Any, Iterator, List, Sequence
 
 from .._columns import chosen
 from .._listing import Listing, Row
@@ -13,16 +13,16 @@ from .._listing import Listing, Row
 REQUEST = 16 << 10  # bytes that a request counts for, so that no task has all the empty objects
 
 
-def parts_of(sizes: Iterable[int], count: int, total: int, rows: int) -> List[range]:
+def parts_of(sizes: Sequence[int], count: int) -> List[range]:
     """Runs of rows of about equal bytes, in order: each row is in one, and none is empty.
 
     Arguments:
         sizes: of the rows, in bytes.
         count: most runs.
-        total, rows: the sum of the sizes, and how many there are.
     """
+    rows = len(sizes)
     count = max(1, min(count, rows))
-    whole = total + rows * REQUEST
+    whole = sum(sizes) + rows * REQUEST
     made: List[range] = []
     begin = done = row = 0
     for row, size in enumerate(sizes, 1):

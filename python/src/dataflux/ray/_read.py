@@ -12,10 +12,11 @@ import ray
 from ray.data import Dataset, Datasource, ReadTask
 from ray.data.block import BlockMetadata
 
-from .._client import Client, client_for, given_client
+from .._client import Client, client_for_saved, given_client
 from .._listing import Listing
-from .._manifest import Manifest, scheme_of_saved
-from .._place import SERVICES, flag_of, one_of
+from .._manifest import Manifest
+from .._place import flag_of, one_of
+from .._shard_lists import is_saved_index
 from .._shards import ShardIndex
 from ._clients import carried, client_of
 from ._plan import Packed, parts_of
@@ -48,7 +49,7 @@ def read_objects(objects: str | os.PathLike[str] | tuple[str, str] | Listing | M
     wanted = {name: _kind(name, _OBJECT_COLUMNS) for name in (_OBJECT_COLUMNS if columns is None else columns)}
     if flag_of(include_paths, "include_paths"):
         wanted["path"] = pyarrow.string()
-    client = given_client(client) or _client_for(objects)
+    client = given_client(client) or client_for_saved(objects)
     source = ObjectsDatasource(carried(client), Packed.of(_listing_of(client, objects)), wanted, on_error)
     return ray.data.read_datasource(source, override_num_blocks=override_num_blocks, concurrency=concurrency,
                                     ray_remote_args=ray_remote_args or {})
@@ -79,7 +80,7 @@ def read_shards(shards: str | os.PathLike[str] | tuple[str, str] | List[str] | L
         {name: pyarrow.string() if name == "__key__" else pyarrow.large_binary() for name in columns}
     if flag_of(include_paths, "include_paths"):
         wanted["path"] = pyarrow.string()
-    client = given_client(client) or _client_for(shards)
+    client = given_client(client) or client_for_saved(shards)
     source = ShardsDatasource(carried(client), _index_of(client, shards), wanted, columns is None, on_error)
     return ray.data.read_datasource(source, override_num_blocks=override_num_blocks, concurrency=concurrency,
                                     ray_remote_args=ray_remote_args or {})
@@ -89,15 +90,6 @@ def _kind(name, kinds):
     if name not in kinds:
         raise ValueError(f"columns: {name!r} is none of {', '.join(kinds)}")
     return kinds[name]
-
-
-def _client_for(given):
-    """The module's client of the service that what is given is of."""
-    if isinstance(given, (str, os.PathLike)) and "://" not in os.fspath(given):
-        from .._client import client
-
-        return client(SERVICES[scheme_of_saved(given) or "gs"])
-    return client_for(given)
 
 
 def _listing_of(client, objects):
@@ -116,7 +108,7 @@ def _index_of(client, shards):
         path = os.path.join(folder, "shards.dfx")
         if isinstance(shards, ShardIndex):
             path = shards.path
-        elif isinstance(shards, str) and shards.endswith(".dfx") and not shards.endswith(".tar.dfx"):
+        elif is_saved_index(shards):
             client.open_shard_index(shards, path)
         else:
             client.index_shards(shards, path)
@@ -124,14 +116,19 @@ def _index_of(client, shards):
             return file.read()
 
 
+def _index_in(data):
+    """The index of these bytes, which a file without a name has."""
+    with tempfile.NamedTemporaryFile(suffix=".dfx") as file:
+        file.write(data)
+        file.flush()
+        return ShardIndex.open(file.name)
+
+
 def _opened(reference, digest):
-    """An index in this process: from Ray's objects, whose bytes a file without a name has."""
+    """An index in this process: from Ray's objects."""
     index = _indexes.get(digest)
     if index is None:
-        with tempfile.NamedTemporaryFile(suffix=".dfx") as file:
-            file.write(ray.get(reference))
-            file.flush()
-            index = _indexes[digest] = ShardIndex.open(file.name)
+        index = _indexes[digest] = _index_in(ray.get(reference))
     return index
 
 
@@ -166,7 +163,7 @@ class ObjectsDatasource(_Reads):
 
     def _plan(self, count):
         rows = self._rows
-        for run in parts_of(rows.sizes, count, sum(rows.sizes), len(rows)) if len(rows) else ():
+        for run in parts_of(rows.sizes, count):
             part = rows.part(run)
             yield len(part), sum(part.sizes), _reading(_objects, self._client, part, self._columns, self._on_error)
 
@@ -178,10 +175,7 @@ class ShardsDatasource(_Reads):
         super().__init__(client, columns, on_error)
         self._others = others
         self._index = ray.put(index)
-        with tempfile.NamedTemporaryFile(suffix=".dfx") as file:
-            file.write(index)
-            file.flush()
-            opened = ShardIndex.open(file.name)
+        opened = _index_in(index)
         self._digest = opened.digest
         _indexes[self._digest] = opened
         self._bytes = sum(shard.size for shard in opened.shards)
@@ -193,7 +187,7 @@ class ShardsDatasource(_Reads):
         index = _opened(self._index, self._digest)
         sizes = array("Q", bytes(8 * len(index)))
         index._columns(array("Q", range(len(index))), {"sizes": sizes})
-        for run in parts_of(sizes, count, sum(sizes), len(index)) if len(index) else ():
+        for run in parts_of(sizes, count):
             yield len(run), sum(sizes[run.start:run.stop]), _reading(
                 _samples, self._client, self._index, self._digest, run, self._columns, self._others, self._on_error)
 

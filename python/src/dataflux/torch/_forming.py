@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import _thread
-import ctypes
 from array import array
 from collections import deque
 from functools import partial
 from itertools import accumulate
 from math import prod
-from operator import methodcaller
 from typing import Any, Callable, Sequence
 
 import torch
 from torch.utils.data import default_collate
 
-from .._library import method
 from .._place import count_of
+from .._slabs import exporter_at
 from ._sizes import size_error
 
 _PAGE = 4096
-
-# What exports a block, by its address; letting go of it gives the block back. As of _slabs: the destructor is made of
-# parts in C.
-_exporter_at = type("Block", (ctypes.c_ubyte * (1 << 46),), {
-    "__slots__": ("back",), "__del__": method(methodcaller("back"))}).from_address
 
 
 class Blocks:
@@ -47,7 +40,7 @@ class Blocks:
         size = count * dtype.itemsize
         free = self._free.setdefault(key, deque())
         owner = self._taken(free, size)
-        exporter = _exporter_at(owner.data_ptr())
+        exporter = exporter_at(owner.data_ptr())
         exporter.back = partial(free.append, owner)
         return torch.frombuffer(memoryview(exporter).cast("B")[:size], dtype=dtype).view(tuple(shape))
 

@@ -12,7 +12,7 @@ from .._listing import Listing, Rows
 from .._manifest import Manifest, scheme_of_saved
 from .._pairing import PairedRows
 from .._place import SERVICES, bucket_url, named, one_of, scheme_of_place, url_of, with_both_slashes
-from .._shard_lists import shards_of
+from .._shard_lists import is_saved_index, shards_of
 from .._shard_join import ShardJoin
 from .._shards import ShardIndex
 from . import _named, _pairs
@@ -83,7 +83,7 @@ def _of_shards(client, several, folder, rank, world_size):
         paths = []
         for number in missing:
             paths.append(os.path.join(folder.path, f"shards-{number}"))
-            if _is_saved_index(several[number]):
+            if is_saved_index(several[number]):
                 client.download(several[number], paths[-1])
             else:
                 client.index_shards(several[number], paths[-1])
@@ -109,12 +109,6 @@ def _is_shard(given):
     """It names a shard, or several of them, and not a prefix."""
     return isinstance(given, (str, os.PathLike)) and "://" in os.fspath(given) and (
         os.fspath(given).endswith(".tar") or shards_of(given) is not None)
-
-
-def _is_saved_index(given):
-    """It names an index that was written to a bucket, and no shard's entry."""
-    return isinstance(given, (str, os.PathLike)) and "://" in os.fspath(given) and os.fspath(given).endswith(".dfx") \
-        and not os.fspath(given).endswith(".tar.dfx")
 
 
 def _index_of(shards):

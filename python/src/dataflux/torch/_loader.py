@@ -15,6 +15,7 @@ from torch.utils.data import get_worker_info
 
 from .. import _events, _progress, _threads, _wait
 from .._errors import Error, PreconditionError
+from .._metrics import loader_in_prometheus
 from .._passes import Pass
 from .._place import count_of
 from ._copies import Copies
@@ -119,9 +120,7 @@ class Batches:
     def prometheus(self) -> str:
         """Those in Prometheus' text format, as Client.prometheus() gives a client's: names begin with
         "dataflux_loader_", times are seconds."""
-        now = self.metrics()
-        return "".join(f"# HELP dataflux_loader_{name} {text}\n# TYPE dataflux_loader_{name} {kind}\n"
-                       f"dataflux_loader_{name} {value(now)}\n" for name, kind, text, value in PROMETHEUS)
+        return loader_in_prometheus(self.metrics())
 
     def __iter__(self) -> Iterator[Any]:
         if get_worker_info() is not None:
@@ -311,17 +310,3 @@ class Watchdog:
         frame = sys._current_frames().get(now.ident)
         where = "" if frame is None else f", now in {frame.f_code.co_filename}:{frame.f_lineno}"
         return f"{whose} has been in decode of {url} of batch {batch.number} {took}{where}"
-
-
-# name, kind, help, value of what metrics() gives
-PROMETHEUS: tuple[tuple[str, str, str, Callable[[dict[str, Any]], Any]], ...] = (
-    ("batches_total", "counter", "Batches given", lambda now: now["batches"]),
-    ("samples_total", "counter", "Samples given", lambda now: now["samples"]),
-    ("elapsed_seconds_total", "counter", "Time of passes", lambda now: now["elapsed_ns"] / 1e9),
-    ("waited_seconds_total", "counter", "Time that the step waited for batches", lambda now: now["waited_ns"] / 1e9),
-    ("read_seconds_total", "counter", "Time that threads waited for bytes", lambda now: now["read_ns"] / 1e9),
-    ("decode_seconds_total", "counter", "Time in decode, of all threads", lambda now: now["decode_ns"] / 1e9),
-    ("ahead_bytes", "gauge", "Bytes that were read and are in no batch that was given", lambda now: now["bytes_ahead"]),
-    ("ahead_batches", "gauge", "Batches that are begun", lambda now: now["batches_ahead"]),
-    ("decoding", "gauge", "Samples that are in decode", lambda now: now["decoding"]),
-)
