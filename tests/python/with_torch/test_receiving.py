@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader
 
 import dataflux
 from cycles import left_by
-from dataflux.torch import IterableDataset, _forming, _receiving, tensor
+from dataflux.torch import IterableDataset, Mix, SizeError, _forming, _receiving, tensor
 from service import wait_until
 
 COUNT, SIZE, LIMIT = 45, 400, 60
@@ -70,6 +70,128 @@ def test_nothing_is_copied_and_all_is_as_by_a_data_loader(make, begun, monkeypat
         expected = list(DataLoader(dataset, batch_size=4))
         assert len(expected) == 12 and all(map(torch.equal, dataset.batches(), expected))
     assert len(begun) >= 1
+
+
+SEVERAL = ["prefixes", "pairs", "mix", "mix of pairs", "sizes"]
+
+
+@pytest.fixture
+def several(make, client, bucket, emulator):
+    """By name: what makes a dataset of more than one listing, of the objects of `make` and of others."""
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: client.put(bucket(f"p/{n:03}"), content(100 + n)), range(COUNT)))
+    options = dataflux.Client(**emulator.options)
+
+    def of(*given, **fixed):
+        return lambda **how: IterableDataset(*given, client=options, **{**fixed, **how})
+
+    both = [(bucket("o/"), ""), (bucket("p/"), "")]
+    left, right = of(bucket("o/"), seed=1), of(bucket("p/"), seed=2, decode=tensor)
+    pairs = [of(pairs=both, seed=seed) for seed in (3, 4)]
+
+    def mix(sources, how):
+        length = how.pop("length", 80)
+        return Mix([each() for each in sources], [2, 1], ended="restart", length=length, client=options,
+                   **{"batch_size": 4, **how})
+
+    return {"prefixes": of([bucket("o/"), bucket("p/")], batch_size=4),
+            "pairs": of(pairs=both, batch_size=4),
+            "mix": lambda **how: mix([left, right], how), "mix of pairs": lambda **how: mix(pairs, how),
+            "sizes": of([bucket("o/"), bucket("p/")], batch_size=4, min_size=1, wrong_size="error")}
+
+
+def firsts(batches):
+    """The first byte of each sample; of a pair, of both."""
+    found = []
+    for batch in batches:
+        columns = batch if isinstance(batch, (list, tuple)) else [batch]
+        assert all((column == column[:, :1]).all() for column in columns)
+        found += zip(*[column[:, 0].tolist() for column in columns])
+    return found
+
+
+def by_loader(dataset):
+    """The same of the samples that a DataLoader would join."""
+    return [tuple(each[0] for each in (sample if isinstance(sample, tuple) else (sample,))) for sample in dataset]
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_what_is_of_several_listings_is_received_in_the_order_of_a_data_loader(several, begun, monkeypatch, name):
+    dataset = several[name]()
+    expected = []
+    for epoch in range(3):
+        dataset.set_epoch(epoch)
+        expected.append(by_loader(dataset))
+    monkeypatch.setattr(_forming.Forming, "put", None)  # nothing is put together
+    dataset = several[name]()
+    batches = dataset.batches(5, ahead=3)
+    for epoch in range(3):
+        dataset.set_epoch(epoch)
+        assert firsts(batches) == expected[epoch]
+    assert len(begun) >= 2
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_a_pass_of_several_listings_goes_on_behind_the_batch_that_was_given_last(several, name):
+    whole = firsts(several[name]().batches())
+    batches = several[name]().batches(ahead=5)
+    given = iter(batches)
+    head = firsts(next(given) for _ in range(3))
+    later = several[name]().batches(3)
+    later.load_state_dict(batches.state_dict())
+    assert head + firsts(later) == whole
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("gone", ["o/007", "p/011"])
+def test_what_is_gone_of_several_listings_fails_as_by_a_data_loader(several, client, bucket, name, gone):
+    raising, skipping = several[name](), several[name](on_error="skip", tolerance=None)
+    client.delete(bucket(gone))
+    expected = []
+    with pytest.raises(dataflux.NotFoundError, match=gone) as by_dataset:
+        for sample in raising:
+            expected.append(sample)
+    given = []
+    with pytest.raises(dataflux.NotFoundError, match=gone) as raised:
+        for batch in raising.batches():
+            given += firsts([batch])
+    assert len(given) == len(expected) // 4 * 4 and str(raised.value) == str(by_dataset.value)
+    expected = by_loader(skipping)
+    skipped = skipping.skipped
+    assert firsts(skipping.batches()) == expected and skipping.skipped == 2 * skipped
+
+
+def test_one_side_of_a_pair_may_be_read_anew(several, client, bucket):
+    dataset = several["pairs"](overwritten="read", shuffle="none")
+    client.put(bucket("p/003"), content(77))
+    assert firsts(dataset.batches()) == [(n, 77 if n == 3 else 100 + n) for n in range(COUNT)]
+
+
+def test_wrong_sizes_are_found_before_anything_is_read(make, client, bucket, emulator):
+    client.put(bucket("o/900"), b"long" * 1000)
+    client.put(bucket("o/901"), b"")
+    dataset = make(min_size=SIZE, max_size=SIZE, wrong_size="error", on_error="skip")
+    expected = [each[0] for each in dataset]
+    emulator.faults({"verb": "objects.media", "object": "o/900", "action": "stall", "where": "before_reply", "count": 0},
+                    {"verb": "objects.media", "object": "o/901", "action": "stall", "where": "before_reply", "count": 0})
+    assert numbers(dataset.batches()) == expected and dataset.skipped == 4
+    with pytest.raises(SizeError, match="o/90[01]: it has (4000|0) bytes, and m.._size is 400"):
+        numbers(make(min_size=SIZE, max_size=SIZE, wrong_size="error").batches())
+
+
+def test_pairs_of_several_sizes_are_padded_and_packed_side_by_side(client, bucket, emulator):
+    for n in range(1, 4):
+        client.put(bucket(f"x/{n}"), bytes([n]) * n)
+        client.put(bucket(f"y/{n}"), bytes([n]) * 2 * n)
+    dataset = IterableDataset(pairs=[(bucket("x/"), ""), (bucket("y/"), "")], shuffle="none", batch_size=3,
+                              client=dataflux.Client(**emulator.options))
+    [[(left, lengths), (right, more)]] = dataset.batches(pad=True)
+    assert left.tolist() == [[1, 0, 0], [2, 2, 0], [3, 3, 3]] and lengths.tolist() == [1, 2, 3]
+    assert right.shape == (3, 6) and more.tolist() == [2, 4, 6]
+    [[(flat, begins), _]] = dataset.batches(packed=True)
+    assert flat.tolist() == [1, 2, 2, 3, 3, 3] and begins.tolist() == [0, 1, 3, 6]
+    with pytest.raises(SizeError, match="x/2: it has 2 bytes, and .*x/1 of the same batch has 1"):
+        list(dataset.batches())
 
 
 def test_one_stream_goes_through_all_epochs(make, begun, emulator):

@@ -60,7 +60,7 @@ class Batch:
         self.bytes = 0
         self.broken: BaseException | None = None
         self._how = how
-        self.row_at: Callable[[int], Any] = partial(_row_at, self.part, self.rows)
+        self.row_at: Callable[[int], Any] = partial(row_at, self.part, self.rows)
         self._forming = self._new()
         self._left = count
         self._failed = 0
@@ -128,7 +128,8 @@ class Batch:
         self._forming.samples = [None] * self.count
 
 
-def _row_at(part, rows, at):
+def row_at(part: Any, rows: Sequence[int], at: int) -> Any:
+    """The Row of a sample; of a pair, of the first one."""
     listed = part.listed(rows[at])
     return listed[0] if isinstance(listed, tuple) else listed
 

@@ -99,6 +99,8 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
     Threads: one iterates. Processes: fork, spawn and forkserver, persistent workers or not.
     """
 
+    _reads_over = True  # reads go on into the next epoch
+
     def __init__(self, url: Any = None, *, manifest: Any = None, names: Sequence[Any] | None = None,
                  pairs: Any = None, shards: Any = None, unpaired: str = "refuse", batch_size: int | None = None,
                  decode: Decode = as_bytes, seed: int = 0, shuffle: str = "full",
@@ -350,7 +352,7 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         self._place, self._taken, shared.readers = None, shared.loaded, workers
         order, turns = self._order(place.epoch, place.begin, worker, max(1, workers))
         # Whoever passes a second time passes again: reads go on into the epoch that is to come.
-        step = None if self._passed is None else max(0, place.epoch - self._passed)
+        step = None if self._passed is None or not self._reads_over else max(0, place.epoch - self._passed)
         ahead, self._ahead = self._ahead, None
         if ahead is not None and (place.yielded or ahead.of is not of or ahead.key != (
                 place.epoch, place.begin, worker, max(1, workers))):

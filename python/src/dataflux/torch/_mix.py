@@ -147,6 +147,10 @@ class _Maker(Maker):
         super().__init__(as_bytes, on_error, "raise", Sizes(0, None), tolerance)
         self._makers = makers  # of each part
 
+    @property
+    def copies(self) -> bool:
+        return all(maker.copies for maker in self._makers)
+
     def sizes_of(self, part: int) -> Sizes:
         return self._makers[part].sizes
 
@@ -187,6 +191,8 @@ class Mix(IterableDataset):
 
     Threads: one iterates. Processes: fork, spawn and forkserver, persistent workers or not.
     """
+
+    _reads_over = False  # what follows an epoch may be of other weights
 
     def __init__(self, sources: Sequence[IterableDataset], weights: Sequence[float] | Mapping[int, Sequence[float]],
                  *, ended: str = "stop", length: int | None = None, batch_size: int | None = None,
@@ -350,7 +356,7 @@ class Mix(IterableDataset):
         return max(1, leaf.source.kept(client) // sum(each.plans for each in self._leaves))
 
     def _reads(self, client, place, worker, workers, step):
-        return _Reads(self, client, place, worker, workers, None)  # what follows an epoch may be of other weights
+        return _Reads(self, client, place, worker, workers, step)
 
 
 def _texts(weights):

@@ -6,8 +6,9 @@ import hashlib
 import os
 from array import array
 from collections import deque
+from functools import partial
 from itertools import tee
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from .._client import Client
 from .._errors import NotFoundError, PreconditionError
@@ -22,6 +23,8 @@ FILE = "pairs"
 
 class Paired:
     """Rows of two manifests, two by two. Row n is a pair; what is read of it is a tuple of two items."""
+
+    listings = 2
 
     def __init__(self, sides: Sequence[Listed], path: str, digest: str) -> None:
         self._sides = tuple(sides)
@@ -67,6 +70,11 @@ class Paired:
         """Of the first side that has a wrong size."""
         return next(filter(None, (side.size_error(row, sizes) for side, row in self.sides(number))), None)
 
+    def received(self, client: Client) -> list[tuple[Listed, Callable[[array[int]], array[int]]]]:
+        """As of Listed."""
+        rows = self.open(client)
+        return [(side, partial(_chosen, column)) for side, column in zip(self._sides, (rows.first, rows.second))]
+
     def stream(self, client: Client, stretches: Iterator[array[int]]) -> PairStream:
         rows = self.open(client)
         return PairStream([side.stream(client, _rows_of(column, each)) for side, column, each
@@ -85,7 +93,11 @@ class Paired:
 def _rows_of(column, stretches):
     """The rows of one side, of stretches of numbers of pairs."""
     for numbers in stretches:
-        yield array("Q", map(column.__getitem__, numbers))
+        yield _chosen(column, numbers)
+
+
+def _chosen(column, numbers):
+    return array("Q", map(column.__getitem__, numbers))
 
 
 class PairStream:

@@ -92,30 +92,31 @@ def asked_of(source: Source, maker: Maker, rows: Sequence[int],
     if len(source.parts) == 1 and not maker.mixed:
         return source.parts[0], rows, (item(0, row) for row in rows)
     known = [source.part_of(row) for row in rows]
-    return _Parts(source, known), range(len(known)), (item(part, row) for part, row in known)
+    return Parts(source, known), range(len(known)), (item(part, row) for part, row in known)
 
 
-class _Parts:
+class Parts:
     """Rows of several parts as rows of one, by their numbers in `known`."""
 
-    def __init__(self, source, known):
+    def __init__(self, source: Source, known: Sequence[tuple[int, int]]) -> None:
         self._source = source
         self._known = known
 
-    def place_of(self, number):
+    def place_of(self, number: int) -> tuple[int, int]:
+        """(part, its own number)"""
         return self._known[number]
 
-    def part(self, number):
+    def part(self, number: int) -> Any:
         return self._source.parts[number]
 
-    def row(self, number, *content):
+    def row(self, number: int, *content: Any) -> Any:
         part, row = self._known[number]
         return self._source.parts[part].row(row, *content)
 
-    def listed(self, number):
+    def listed(self, number: int) -> Any:
         part, row = self._known[number]
         return self._source.parts[part].listed(row)
 
-    def place(self, number):
+    def place(self, number: int) -> Any:
         part, row = self._known[number]
         return self._source.parts[part].place(row)

@@ -34,6 +34,10 @@ class Sizes:
     def __bool__(self) -> bool:
         return bool(self._least) or self._most is not None
 
+    def wrong(self, size: int) -> bool:
+        """An object of so many bytes is not wanted."""
+        return size < self._least or (self._most is not None and size > self._most)
+
     def error(self, bucket: str, name: str, size: int) -> SizeError | None:
         """What is wrong with an object of so many bytes."""
         if size < self._least:

@@ -12,7 +12,7 @@ import weakref
 from array import array
 from itertools import accumulate
 from operator import index
-from typing import Any, Iterable, Iterator, Protocol, Sequence
+from typing import Any, Callable, Iterable, Iterator, Protocol, Sequence
 
 from .._client import Client
 from .._columns import chosen
@@ -92,6 +92,8 @@ class Part(Protocol):
 class Listed:
     """Objects of a manifest, which lies in a file."""
 
+    listings = 1  # that have the objects of a sample, whose sizes are known
+
     def __init__(self, path: str, digest: str, bucket: str = "") -> None:
         self.path = path
         self.digest = digest
@@ -140,11 +142,19 @@ class Listed:
             found.extend(chosen(chunk.sizes, some))
         return found
 
+    def received(self, client: Client) -> list[tuple[Listed, Callable[[array[int]], array[int]]]]:
+        """(manifest, what gives its rows of numbers) of each object of a sample."""
+        return [(self, _as_they_are)]
+
     def stream(self, client: Client, stretches: Iterator[array[int]]) -> GetMany:
         return client.get_many(RowFeed(self.open(client), stretches), on_error="return")
 
     def some(self, client: Client, rows: Sequence[int]) -> Iterator[Item]:
         return client.get_many(self.open(client).take(rows), on_error="return").items()
+
+
+def _as_they_are(rows):
+    return rows
 
 
 class Source:
