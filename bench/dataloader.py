@@ -2,12 +2,9 @@
 
 An emulator of 20 ms of round trip on core 0, the whole client on core 1, however many workers it has.
 bench/peers/dataloader/feed.py is every client's program; all make the same tensors, and torch's own
-function makes batches of them. Four parts:
+function makes batches of them. Two parts:
 
     rate      100 KiB, 2 workers, no limit but the clients' core: samples a second, CPU, memory
-    link      a link of 200 MB/s, objects of 16 KiB to 150 MiB: how much of it is used, beside C++'s getter
-              with as much memory in all
-    trainer   steps of nearly the time that the link needs for a batch, with 0, 2 and 8 workers
     first     from a manifest of 1 M and 10 M names to the first batch, and a worker's private memory
 
 It needs torch: that of tests/python/with_torch/requirements.txt, in the user's cache, 5.5 GB. With --peers
@@ -16,7 +13,6 @@ the other clients come into an environment below build/ that has the same torch.
 
 import argparse
 import base64
-import contextlib
 import json
 import os
 import pathlib
@@ -37,17 +33,13 @@ PEERS = "dataloader"
 PROGRAM = needs.CLIENTS / PEERS / "feed.py"
 TORCH = needs.ROOT / "tests/python/with_torch/requirements.txt"
 RTT = ("--rtt", "20")
-LINK = 200_000_000  # bytes a second
 # Memory for reads ahead, of all workers together: of a machine whose share is the least, so that the figures
-# are the same on any machine; and so that a worker's share holds an object of 150 MiB.
-RATE_CAP, LINK_CAP = 256 << 20, 512 << 20
+# are the same on any machine.
+RATE_CAP = 256 << 20
 WORKERS = 2
 LIMIT_S = 240
 # By words: bytes, contents that differ, samples of a run, of a batch.
-SIZES = {"16 KiB": (16 << 10, 64, 16_384, 64), "100 KiB": (100 << 10, 64, 6_400, 64),
-         "3 MiB": (3 << 20, 16, 224, 8), "150 MiB": (150 << 20, 2, 6, 1)}
-LEAST = {"150 MiB": 4}  # samples of a quick run
-SHARE_AIM, FULL = 0.9, ("100 KiB", "3 MiB")
+SIZES = {"100 KiB": (100 << 10, 64, 6_400, 64)}
 OURS = {"iterable": "IterableDataset", "map": "MapDataset"}
 # By client: what it is called, and how many samples it reads.
 OTHERS = {"gcs-torch-dataflux": ("gcs-torch-dataflux", 384),
@@ -58,11 +50,6 @@ OTHERS = {"gcs-torch-dataflux": ("gcs-torch-dataflux", 384),
 ALONE = {"get": ("Client.get one by one", 384), "nothing": ("torch alone", 6_400)}
 RIVAL = "gcs-torch-dataflux"
 SPEED_AIM, CPU_AIM = 5, 0.2
-TRAINED, TRAIN_BATCH, STEPS, TRAIN_WORKERS = "100 KiB", 32, 120, (0, 2, 8)
-# Seconds of a step for each that the link needs for a batch, and the share of its time that a trainer has
-# to wait by a link that never pauses.
-PACES = {"asks for 0.9 of the link": (1 / 0.9, 0), "computes 0.9 of the link's time": (0.9, 0.1)}
-WAIT_AIM = 0.1
 NAMES = {"1 M": 1_000_000, "10 M": 10_000_000}
 FIRST_BATCH, FIRST_CAP = 64, 32 << 20
 FIRST_AIM_S, GROWTH_AIM, PRIVATE_AIM_MIB = 1.0, 1.5, 8
@@ -72,12 +59,11 @@ MIB = float(1 << 20)
 class Content:
     """Folders of objects by their words: few contents under many names."""
 
-    def __init__(self, place, quick):
+    def __init__(self, place, quick, sizes):
         self.place, self.known, self.shapes = pathlib.Path(place), {}, {}
         source = random.Random(1)
-        for words, (size, contents, samples, batch) in SIZES.items():
+        for words, (size, contents, samples, batch) in sizes.items():
             samples = max(samples // 8, 2 * WORKERS * batch) if quick else samples
-            samples = LEAST.get(words, samples) if quick else samples
             folder = self.place / words
             folder.mkdir()
             self.known[words] = []
@@ -177,83 +163,6 @@ def rate_rows(called, mine, others):
                    for (name, _), lines in others.items()]
 
 
-# ---- link ----
-
-
-def by_getter(folder, endpoint, run):
-    done = subprocess.run(["taskset", "-c", folders.CLIENT_CORE, *map(str, [
-        folder / "bench/macro/bench_epoch_socket", "--endpoint", endpoint, "--bucket", folders.BUCKET,
-        "--objects", run["objects"], "--items", run["samples"], "--bytes", run["size"], "--batch",
-        run["batch"], "--memory-cap", LINK_CAP])], stdout=subprocess.PIPE, text=True, timeout=LIMIT_S,
-        check=True)
-    line = json.loads(done.stdout)
-    return {"wall_s": line["seconds"], "cpu_s": line["cpu_s"], "bytes": run["samples"] * run["size"],
-            "samples": run["samples"]}
-
-
-def links(folder, content, python, options, show):
-    found = {(words, name): [] for words in SIZES for name in (*OURS, "C++")}
-    with contextlib.ExitStack() as servers:
-        endpoints = {words: servers.enter_context(content.serve(folder, words, LINK)).endpoint
-                     for words in SIZES}
-        runs = [content.run("rate", words, endpoints[words], memory_cap=LINK_CAP // WORKERS)
-                for words in SIZES]
-        order = [*OURS, "C++"]
-        for done in range(half(options.rounds)):
-            for name in order:
-                show(f"dataloader, link: round {done + 1}, {name}")
-                lines = feed(folder, python, name, runs) if name in OURS else \
-                    [by_getter(folder, run["endpoint"], run) for run in runs]
-                for words, line in zip(SIZES, lines):
-                    line["share"] = line["bytes"] / line["wall_s"] / LINK
-                    found[words, name].append(line)
-            order = order[1:] + order[:1]
-    show("")
-    rows = []
-    for words in SIZES:
-        getter = found[words, "C++"]
-        for name, called in OURS.items():
-            mine = found[words, name]
-            title = f"{called} {words}, share of 200 MB/s"
-            rows.append(row(title, "", median(mine, "share"), "C++", median(getter, "share"),
-                            [a["share"] / b["share"] for a, b in zip(mine, getter)]))
-            if words in FULL:
-                rows.append(aimed(row(title, "", median(mine, "share"), "aim", SHARE_AIM,
-                                      [line["share"] / SHARE_AIM for line in mine]), 1))
-    return rows
-
-
-# ---- trainer ----
-
-
-def trainers(folder, content, python, options, show):
-    found = {(pace, workers): [] for pace in PACES for workers in TRAIN_WORKERS}
-    size, _, _ = content.shapes[TRAINED]
-    steps = STEPS // (4 if options.quick else 1)
-    with content.serve(folder, TRAINED, LINK) as server:
-        runs = [content.run("train", TRAINED, server.endpoint, batch=TRAIN_BATCH, workers=workers,
-                            samples=min(steps * TRAIN_BATCH, content.shapes[TRAINED][1]),
-                            step_s=PACES[pace][0] * TRAIN_BATCH * size / LINK)
-                for pace, workers in found]
-        for done in range(half(options.rounds)):
-            show(f"dataloader, trainer: round {done + 1}")
-            for of, line in zip(found, feed(folder, python, "iterable", runs)):
-                found[of].append(line)
-    show("")
-    rows = []
-    for (pace, workers), lines in found.items():
-        title = f"trainer that {pace}, {workers} workers: waits"
-        waited, least = median(lines, "waited"), PACES[pace][1]
-        rows.append(row(title, "", waited, "the link's own", least) if least else
-                    aimed(row(title, "", waited, "aim", WAIT_AIM,
-                              [line["waited"] / WAIT_AIM for line in lines]), None, 1))
-    for workers in TRAIN_WORKERS:
-        lines = found[next(iter(PACES)), workers]
-        rows.append(row(f"trainer, {workers} workers: first batch", "s", median(lines, "first_s"),
-                        "measured only", None))
-    return rows
-
-
 # ---- first ----
 
 
@@ -275,25 +184,30 @@ def serve_one_for_all(endpoint, size):
         return known
 
 
-def firsts(folder, scratch, python, options, show):
+def first_batches(folder, scratch, python, client, run, options, show):
+    """Lines of a client's runs by the words of NAMES: from a manifest to the first batch."""
     size = SIZES["100 KiB"][0]
     found = {words: [] for words in NAMES}
     with folders.Emulator(folder / needs.PROGRAMS["dataflux-emulator"], None, RTT) as server:
         known = serve_one_for_all(server.endpoint, size)
         crc32c = int.from_bytes(base64.b64decode(known["crc32c"]), "big")
         for words, names in NAMES.items():
-            show(f"dataloader, first: a manifest of {words} names")
+            show(f"first batch: a manifest of {words} names")
             subprocess.run([folder / "bench/macro/bench_manifest", pathlib.Path(scratch) / words,
                             *map(str, (names, size, known["generation"], crc32c))], check=True)
         for done in range(half(options.rounds)):
             for words in NAMES:
-                show(f"dataloader, first: round {done + 1}, {words}")
-                run = {"what": "first", "endpoint": server.endpoint, "size": size, "batch": FIRST_BATCH,
-                       "workers": WORKERS, "manifest": str(pathlib.Path(scratch) / words),
-                       "memory_cap": FIRST_CAP}
-                found[words] += feed(folder, python, "iterable", [run])
+                show(f"first batch: round {done + 1}, {words}")
+                found[words] += feed(folder, python, client, [
+                    {"what": "first", "endpoint": server.endpoint, "size": size, "batch": FIRST_BATCH,
+                     "manifest": str(pathlib.Path(scratch) / words), **run}])
     show("")
-    small, large = found.values()
+    return found
+
+
+def firsts(folder, scratch, python, options, show):
+    small, large = first_batches(folder, scratch, python, "iterable", {"workers": WORKERS, "memory_cap": FIRST_CAP},
+                                 options, show).values()
     private = [line["private"] / MIB for line in large], [line["private"] / MIB for line in small]
     return [
         aimed(row("first batch, 1 M names", "s", median(small, "first_s"), "aim", FIRST_AIM_S,
@@ -321,22 +235,26 @@ def summary(rows):
     return lines
 
 
-def measure_all(options, folder, show):
+def environment(options):
+    """Python with torch, that of the others where they are there, and versions."""
     done = subprocess.run([sys.executable, needs.ROOT / "tests/python/venv.py", TORCH],
                           stdout=subprocess.PIPE, text=True, check=True)
-    python, peers, versions = done.stdout.strip(), {}, {}
+    python, others, versions = done.stdout.strip(), None, {}
     if options.peers:
-        with_peers, versions = needs.from_pypi(PEERS, beside=python)
-        if with_peers is not None:
-            python, peers = with_peers, OTHERS
+        others, versions = needs.from_pypi(PEERS, beside=python)
     torch = re.search(r"^torch==(.*)$", TORCH.read_text(), re.MULTILINE).group(1)
-    versions = {"torch": torch, **versions}
+    return others or python, others is not None, {"torch": torch, **versions}
+
+
+def room_of(sizes):
+    return sum(size * contents for size, contents, _, _ in sizes.values())
+
+
+def measure_all(options, folder, show):
+    python, with_peers, versions = environment(options)
     options = argparse.Namespace(**{**vars(options), "rounds": 1 if options.quick else options.rounds})
-    room = sum(size * contents for size, contents, _, _ in SIZES.values()) + 45 * sum(NAMES.values())
-    with needs.scratch(room) as scratch:
-        content = Content(scratch, options.quick)
-        rows = rates(folder, content, python, options, peers, show)
-        rows += links(folder, content, python, options, show)
-        rows += trainers(folder, content, python, options, show)
+    with needs.scratch(room_of(SIZES) + 45 * sum(NAMES.values())) as scratch:
+        content = Content(scratch, options.quick, SIZES)
+        rows = rates(folder, content, python, options, OTHERS if with_peers else {}, show)
         rows += firsts(folder, scratch, python, options, show)
     return rows, versions

@@ -20,6 +20,7 @@ FROM_PYPI = ["python3-venv", "ca-certificates"]
 TABLE = {
     ("cp", None): (["rclone", *FROM_PYPI], ["dataflux_command", "dataflux-emulator"]),
     ("dataloader", None): (FROM_PYPI, ["dataflux-emulator"]),
+    ("feed", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("shards", None): (["curl", *FROM_PYPI], ["dataflux-emulator"]),
     ("fsspec", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("checkpoints", None): (FROM_PYPI, ["dataflux-emulator"]),

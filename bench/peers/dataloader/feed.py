@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Feeds a loop by torch's DataLoader, by CLIENT, and prints what it cost: a JSON line for each run.
+"""Feeds a loop by torch's DataLoader, or by our loader, by CLIENT, and prints what it cost: a JSON line for each run.
 
     feed.py CLIENT RUNS
 
@@ -7,6 +7,7 @@ RUNS is JSON, a list of objects: `what`, `endpoint`, `size`, `samples`, `batch`,
 functions below ask for besides. Objects are "0", "1", ... of the bucket bench; the first and the last
 8 bytes of each are the number of its content, whose CRC-32 is in `known`. CLIENT:
 
+    batches                 dataflux.torch's own loader, without a DataLoader
     iterable, map           dataflux.torch's datasets
     get                     dataflux.Client.get, one object after the other
     gcs-torch-dataflux      its map dataset without composing; with "-compose" with it; with "-iterable"
@@ -24,6 +25,7 @@ import json
 import multiprocessing
 import os
 import pathlib
+import resource
 import statistics
 import sys
 import time
@@ -139,7 +141,7 @@ def gcs_torch_dataflux(run, client):
 
 
 DATASETS = {"get": Getting, "gcsfs": Gcsfs, "obstore": Obstore, "nothing": Nothing,
-            **{name: functools.partial(ours, kind=name) for name in ("iterable", "map")},
+            **{name: functools.partial(ours, kind=name) for name in ("batches", "iterable", "map")},
             **{name: functools.partial(gcs_torch_dataflux, client=name) for name in (
                 "gcs-torch-dataflux", "gcs-torch-dataflux-compose", "gcs-torch-dataflux-iterable",
                 "gcs-torch-dataflux-iterable-compose")}}
@@ -151,6 +153,10 @@ def dataset_of(client, run):
 
 def loader_of(client, run):
     dataset, order = dataset_of(client, run), None
+    if client == "batches":
+        loader = dataset.batches()
+        loader.gate = multiprocessing.Barrier(1)
+        return loader
     if not isinstance(dataset, TorchIterable):
         order = torch.randperm(run["objects"],
                                generator=torch.Generator().manual_seed(1))[:run["samples"]].tolist()
@@ -185,14 +191,14 @@ def tree():
 
 def cpu():
     """CPU seconds of all processes, those that have ended among them."""
-    ticks = 0
-    for pid in tree():
+    own, ended, ticks = time.process_time(), resource.getrusage(resource.RUSAGE_CHILDREN), 0
+    for pid in tree()[1:]:
         try:
             fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
         ticks += sum(map(int, fields[11:15]))  # of itself, and of its children that have ended
-    return ticks / TICKS
+    return own + ended.ru_utime + ended.ru_stime + ticks / TICKS
 
 
 def memory():
@@ -300,6 +306,8 @@ def first(client, run):
     batch = next(batches)
     took = time.monotonic() - began
     look_at(batch, run)
+    if not run["workers"]:
+        return {"first_s": took}
     most, seen = 0, []  # since it grew last
     for _ in range(CALM_LIMIT):
         look_at(next(batches), run)
@@ -313,6 +321,19 @@ def first(client, run):
     return {"first_s": took, "private": statistics.median(seen)}
 
 
+def flat(client, run):
+    """The memory at the end of each of `epochs`."""
+    loader, line = loader_of(client, run), {"memory": []}
+    warm_up(loader, run)
+    base = memory()
+    for epoch in range(run["epochs"]):
+        loader.dataset.set_epoch(epoch)
+        for batch in begin(loader):
+            look_at(batch, run)
+        line["memory"].append(memory() - base)
+    return line
+
+
 def main():
     client, runs = sys.argv[1], json.loads(sys.argv[2])
     for expected in ("The given buffer is not writable", "This DataLoader will create"):
@@ -321,7 +342,7 @@ def main():
     for run in runs:
         os.environ.update(STORAGE_EMULATOR_HOST=run["endpoint"], GOOGLE_CLOUD_PROJECT=PROJECT,
                           GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT="false")
-        print(json.dumps({"rate": rate, "train": train, "first": first}[run["what"]](client, run)),
+        print(json.dumps({"rate": rate, "train": train, "first": first, "flat": flat}[run["what"]](client, run)),
               flush=True)
     os._exit(0)  # some clients abort at the interpreter's end, after the work was done
 
