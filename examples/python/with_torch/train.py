@@ -1,5 +1,6 @@
-"""Trains a small network on images in a bucket, is killed in the middle of an epoch, and goes on with
-another number of workers: to the same samples in the same order, and to the same loss to the last bit.
+"""Trains a small network on images in a bucket by batches that threads make, without worker processes. It is killed in
+the middle of an epoch, and goes on with another number of threads: to the same samples in the same order, and to the
+same loss to the last bit.
 
     ./dev demo --train
 
@@ -9,7 +10,6 @@ It needs PyTorch. The bucket is the emulator's, unless --url names another one; 
 import argparse
 import hashlib
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -19,7 +19,6 @@ from pathlib import Path
 
 import torch
 from torch import nn
-from torch.utils.data import DataLoader
 
 import dataflux
 from dataflux.torch import IterableDataset
@@ -41,7 +40,7 @@ def network():
                          nn.Linear(8 * 7 * 7, CLASSES))
 
 
-def train(url, checkpoint, workers, log):
+def train(url, checkpoint, threads, log):
     """The job itself: it starts where the checkpoint is, if there is one."""
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(1)
@@ -49,38 +48,35 @@ def train(url, checkpoint, workers, log):
     model = network()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     dataset = IterableDataset(url, batch_size=BATCH, decode=decode, seed=7, equalize="drop")
-    epoch = step = consumed = 0
+    batches = dataset.batches(decode_threads=threads)
+    epoch = step = 0
     if client.exists(checkpoint):
         with client.open(checkpoint, "rb") as file:
             saved = torch.load(file, weights_only=True)
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
         torch.set_rng_state(saved["rng"])
-        dataset.load_state_dict(saved["data"])
-        epoch, step, consumed = saved["data"]["epoch"], saved["step"], saved["data"]["consumed"]
-        print(f"  goes on in epoch {epoch} at sample {consumed}, with {workers} workers", flush=True)
-    steps_an_epoch = -(-len(dataset) // BATCH)
+        batches.load_state_dict(saved["data"])
+        epoch, step = saved["data"]["epoch"], saved["step"]
+        print(f"  goes on in epoch {epoch} behind step {step}, with {threads} decode threads", flush=True)
     for epoch in range(epoch, EPOCHS):
         dataset.set_epoch(epoch)
-        # A loader takes a seed for its workers; from a generator of its own, so that dropout goes on
-        # with the numbers that were saved.
-        loader = DataLoader(dataset, batch_size=BATCH, num_workers=workers, generator=torch.Generator())
-        for names, images, labels in loader:
+        for names, images, labels in batches:
             loss = nn.functional.cross_entropy(model(images), labels)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            step, consumed = step + 1, consumed + len(names)
+            step += 1
             ids = hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
             log.write(f"{step} {ids} {loss.item().hex()}\n")
-            show(step, EPOCHS * steps_an_epoch, loss.item())
+            show(step, EPOCHS * len(batches), loss.item())
             if step % SAVE_EVERY == 0:
                 with client.open(checkpoint, "wb") as file:
                     torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(),
                                 "rng": torch.get_rng_state(), "step": step,
-                                "data": dataset.state_dict(consumed=consumed)}, file)
-        consumed = 0
+                                "data": batches.state_dict()}, file)
     print(flush=True)
+    print(f"  waited {batches.metrics()['waited']:.0%} of the time for batches", flush=True)
 
 
 def show(step, steps, loss):
@@ -90,20 +86,19 @@ def show(step, steps, loss):
               end="" if sys.stdout.isatty() else "\n", flush=True)
 
 
-def run(url, checkpoint, workers, log, kill_at=None):
+def run(url, checkpoint, threads, log, kill_at=None):
     """The job as a process of its own. With kill_at it gets SIGKILL when its log has so many steps."""
     log.touch()
-    job = subprocess.Popen([sys.executable, __file__, "--job", url, checkpoint, str(workers), str(log)],
-                           start_new_session=True)
+    job = subprocess.Popen([sys.executable, __file__, "--job", url, checkpoint, str(threads), str(log)])
     give_up = time.monotonic() + LIMIT
     while job.poll() is None:
         if kill_at is not None and len(log.read_text().splitlines()) >= kill_at:
-            os.killpg(job.pid, signal.SIGKILL)  # its workers, too
+            job.kill()
             job.wait()
             print(f"\n  killed at step {kill_at}", flush=True)
             return
         if time.monotonic() > give_up:
-            os.killpg(job.pid, signal.SIGKILL)
+            job.kill()
             sys.exit("the job took too long")
         time.sleep(0.01)
     if job.returncode != 0 or kill_at is not None:
@@ -139,11 +134,11 @@ def compare(url, folder, images):
     print(f"{images} images of {3 * SIDE * SIDE + 1} bytes go to {data}")
     make_images(client, data, images)
     whole, broken = folder / "whole", folder / "broken"
-    print("a run that nothing interrupts, with 2 workers")
+    print("a run that nothing interrupts, with 2 decode threads")
     run(data, saved + "whole.pt", 2, whole)
-    print("the same with 3 workers, which is killed in the middle of an epoch")
-    run(data, saved + "broken.pt", 3, broken, kill_at=len(steps_of(whole)) // 2 + 7)
-    print("and goes on without workers")
+    print("the same with 4 threads, which is killed in the middle of an epoch")
+    run(data, saved + "broken.pt", 4, broken, kill_at=len(steps_of(whole)) // 2 + 7)
+    print("and goes on without threads of its own")
     run(data, saved + "broken.pt", 0, broken)
     expected, found = steps_of(whole), steps_of(broken)
     if expected != found:
@@ -160,9 +155,9 @@ def main():
     arguments.add_argument("--job", nargs=4, help=argparse.SUPPRESS)
     options = arguments.parse_args()
     if options.job:
-        url, checkpoint, workers, log = options.job
+        url, checkpoint, threads, log = options.job
         with open(log, "a", buffering=1) as file:
-            train(url, checkpoint, int(workers), file)
+            train(url, checkpoint, int(threads), file)
         return
     with tempfile.TemporaryDirectory() as folder:
         if options.url:
