@@ -363,7 +363,7 @@ class _Batches(GetMany):
         numbers = array("Q", [item.row for item in items])
         shards = array("Q", bytes(8 * len(numbers)))
         self._index._columns(numbers, {"shards": shards})
-        made, splitter = [], _Splitter(self._index)
+        made, splitter = [], Splitter(self._index)
         for item, number, shard in zip(items, numbers, shards):
             sample = {"__key__": None, "__url__": self._urls.get(shard) or self._url(shard)}
             error = item.error or splitter.split(number, item.data, sample)
@@ -390,7 +390,7 @@ class _Batches(GetMany):
         return self._index._shard(self._numbers[url])
 
 
-class _Splitter:
+class Splitter:
     """Takes bytes of samples apart, with room for what it is told of them."""
 
     __slots__ = ("_index", "_fields", "_key", "_field_count", "_key_size", "_where")
@@ -405,20 +405,31 @@ class _Splitter:
         self._key, key_at = _room(key)
         self._where = (fields_at, fields, byref(self._field_count), key_at, key, byref(self._key_size))
 
+    def told(self, number, at, size):
+        """(key, what the library tells of the fields) of a sample whose bytes are there; the Error of bytes that are of
+        no such one. The same is told of fields with the same names and places."""
+        error = ErrorHandle()
+        while True:
+            if library.shard_index_split(self._index._handle, number, at, size, *self._where, byref(error)):
+                return _errors.taken(error)
+            fields, key = self._field_count.value * _FIELD.size, self._key_size.value
+            if fields <= len(self._fields) and key <= len(self._key):
+                return self._key[:key].decode("utf-8", "surrogateescape"), self._fields[:fields]
+            self._make_room(fields // _FIELD.size, key)
+
+    def places(self, fields):
+        """(name, begin, length) of the fields that were told of."""
+        return self._index._named(fields, len(fields) // _FIELD.size)
+
     def split(self, number, data, sample):
         """Puts key and fields into the sample. Gives the Error of bytes that are of no such one."""
         import ctypes
 
-        at, size, error = byref(ctypes.c_char.from_buffer(data)), len(data), ErrorHandle()
-        while True:
-            if library.shard_index_split(self._index._handle, number, at, size, *self._where, byref(error)):
-                return _errors.taken(error)
-            fields, key = self._field_count.value, self._key_size.value
-            if fields * _FIELD.size <= len(self._fields) and key <= len(self._key):
-                break
-            self._make_room(fields, key)
-        sample["__key__"] = self._key[:key].decode("utf-8", "surrogateescape")
-        for name, begin, length in self._index._named(self._fields, fields):
+        told = self.told(number, byref(ctypes.c_char.from_buffer(data)), len(data))
+        if not isinstance(told, tuple):
+            return told
+        sample["__key__"], fields = told
+        for name, begin, length in self.places(fields):
             sample[name] = data[begin:begin + length]
         return self._passing_for_error(sample) if "__error__" in sample else None
 

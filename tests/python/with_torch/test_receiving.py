@@ -1,8 +1,10 @@
 """Batches of bytes that are received straight into the memory of the batch."""
 
 import gc
+import io
 import logging
 import os
+import tarfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -192,6 +194,125 @@ def test_pairs_of_several_sizes_are_padded_and_packed_side_by_side(client, bucke
     assert flat.tolist() == [1, 2, 2, 3, 3, 3] and begins.tolist() == [0, 1, 3, 6]
     with pytest.raises(SizeError, match="x/2: it has 2 bytes, and .*x/1 of the same batch has 1"):
         list(dataset.batches())
+
+
+def tar(numbers, fields):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for n in numbers:
+            for name, data in fields(n).items():
+                info = tarfile.TarInfo(f"{n:04}.{name}")
+                info.size = len(data)
+                archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def of_one_size(n):
+    return {"raw": bytes([n]) * 96, "cls": b"%03d" % n}
+
+
+@pytest.fixture
+def shards(client, bucket, emulator, tmp_path):
+    """Makes an index of three shards of ten samples, and a dataset of it."""
+    options = dataflux.Client(**emulator.options)
+
+    def made(fields=of_one_size, folder="s", **how):
+        for shard in range(3):
+            client.put(bucket(f"{folder}/{shard}.tar"), tar(range(10 * shard, 10 * shard + 10), fields))
+        path = str(tmp_path / f"{folder}.dfx")
+        client.index_shards(bucket(f"{folder}/"), path)
+        return IterableDataset(shards=path, client=options, **{"batch_size": 4, **how})
+
+    return made
+
+
+def joined(dataset):
+    """The batches of a DataLoader, whose samples become tensors."""
+    return list(DataLoader(dataset, batch_size=4, collate_fn=lambda samples: {
+        name: torch.stack([torch.frombuffer(bytearray(each[name]), dtype=torch.uint8) for each in samples])
+        if not name.startswith("__") else [each[name] for each in samples] for name in samples[0]}))
+
+
+def same(batch, other):
+    return batch.keys() == other.keys() and all(
+        torch.equal(each, other[name]) if isinstance(each, torch.Tensor) else each == other[name]
+        for name, each in batch.items())
+
+
+def test_samples_of_shards_with_fields_of_one_size_are_views_of_what_was_received(shards, begun, monkeypatch):
+    dataset = shards()
+    expected = []
+    for epoch in range(3):
+        dataset.set_epoch(epoch)
+        expected.append(joined(dataset))
+    monkeypatch.setattr(_forming.Forming, "put", None)
+    batches = dataset.batches()
+    for epoch in range(3):
+        dataset.set_epoch(epoch)
+        found = list(batches)
+        assert len(found) == 8 and all(map(same, found, expected[epoch]))
+    begin = found[0]["raw"].data_ptr()
+    assert found[0]["cls"].data_ptr() - begin == 1024 and found[0]["raw"].stride() == (2048, 1) and begun
+    there = list(dataset.batches(device="cpu"))
+    assert all(map(same, there, expected[2])) and there[0]["raw"].is_contiguous()
+
+
+def test_fields_of_shards_have_a_type_and_a_shape(shards):
+    dataset = shards(lambda n: {"raw": bytes([n]) * 96})
+    batch = next(iter(dataset.batches(dtype=torch.int16, shape=(6, 8))))
+    expected = joined(dataset)[0]
+    assert batch["raw"].dtype == torch.int16 and batch["raw"].shape == (4, 6, 8)
+    assert batch["raw"].flatten(1).contiguous().view(torch.uint8).equal(expected["raw"])
+    assert batch["__key__"] == expected["__key__"]
+    with pytest.raises(SizeError, match="it has 96 bytes"):
+        next(iter(dataset.batches(shape=95)))
+
+
+def test_shards_of_several_indexes_and_samples_of_other_fields_are_put_together(shards, client, emulator):
+    def other(n):
+        return {"raw": bytes([n]) * 96, "cls": b"%03d" % n, **({} if n % 10 else {"more": b"x"})}
+
+    options = dataflux.Client(**emulator.options)
+    one, two = shards(), shards(folder="two")
+    both = IterableDataset(shards=[one._source.parts[0].path, two._source.parts[0].path], client=options, batch_size=4)
+    assert all(map(same, both.batches(), joined(both)))
+    mixed = Mix([one, two], [1, 1], batch_size=4, client=options)
+    assert all(map(same, mixed.batches(), joined(mixed)))
+    alone = Mix([one], [1], batch_size=4, client=options)
+    assert all(map(same, alone.batches(), joined(alone)))
+    uneven = shards(other, "three", shuffle="none", batch_size=1)
+    found = [set(batch) - {"__key__", "__url__"} for batch in uneven.batches()]
+    assert found == [{"raw", "cls", "more"} if n % 10 == 0 else {"raw", "cls"} for n in range(30)]
+
+
+def test_a_shard_that_is_gone_fails_in_its_turn_or_is_stood_in_for(shards, client, bucket):
+    raising, skipping = shards(shuffle="none"), shards(folder="t", on_error="skip", tolerance=None)
+    client.delete(bucket("s/1.tar"))
+    client.delete(bucket("t/1.tar"))
+    with pytest.raises(dataflux.NotFoundError, match="s/1.tar") as by_dataset:
+        list(raising)
+    found = []
+    with pytest.raises(dataflux.NotFoundError, match="s/1.tar") as raised:
+        for batch in raising.batches():
+            found += batch["__key__"]
+    assert found == [f"{n:04}" for n in range(8)]
+    # The text ends with the number of a request.
+    assert str(raised.value)[:-9] == str(by_dataset.value)[:-9]
+    expected = [bytes(sample["cls"]) for sample in skipping]
+    skipped = skipping.skipped
+    assert [bytes(row.tolist()) for batch in skipping.batches() for row in batch["cls"]] == expected
+    assert skipped == 10 and skipping.skipped == 20
+
+
+def test_a_pass_of_shards_goes_on_behind_the_batch_that_was_given_last(shards):
+    dataset = shards()
+    whole = [key for batch in dataset.batches() for key in batch["__key__"]]
+    batches = dataset.batches(ahead=4)
+    given = iter(batches)
+    head = [key for _ in range(3) for key in next(given)["__key__"]]
+    later = IterableDataset(shards=dataset._source.parts[0].path, client=dataset._client, batch_size=4).batches(5)
+    later.load_state_dict(batches.state_dict())
+    assert head + [key for batch in later for key in batch["__key__"]] == whole
 
 
 def test_one_stream_goes_through_all_epochs(make, begun, emulator):

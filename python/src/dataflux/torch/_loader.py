@@ -21,7 +21,7 @@ from .._place import count_of
 from ._copies import Copies
 from ._decoding import Batch, Closing, How, Making, Now
 from ._forming import Blocks, Rules
-from ._receiving import Receiving, receives
+from ._receiving import Receiving, receiving
 from ._share import memory_of
 
 if TYPE_CHECKING:
@@ -126,8 +126,8 @@ class Batches:
         if get_worker_info() is not None:
             raise PreconditionError("batches() is a loader by itself, and this is a worker of a DataLoader: iterate it "
                                     "in the process of the step, with decode_threads in place of num_workers")
-        made = partial(Receiving, self) if receives(self.dataset, self._collate) else None
-        reads, order, _, place, _, _ = self.dataset._pass(made, self if made else None)
+        kind = receiving(self.dataset, self._collate, self._rules)
+        reads, order, _, place, _, _ = self.dataset._pass(kind and partial(kind, self), kind and self)
         return Pass(self._pass(reads, order, place))
 
     def _making(self, reads, order, place, counts):

@@ -8,10 +8,13 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
+import torch
+
 from .._client import Client
 from .._errors import Error
 from .._items import FailedItem
 from .._rows import RowStream
+from .._shards import Splitter
 from ._decoding import Now, as_view, row_at
 from ._forming import Blocks, Forming, Layout, Rules, bytes_of
 from ._reads import Parts
@@ -20,6 +23,7 @@ from ._share import memory_of
 from ._sizes import size_error
 from ._source import Listed, Source
 from ._state import Place
+from ._tars import Tars
 
 if TYPE_CHECKING:
     from ._iterable import IterableDataset
@@ -30,23 +34,29 @@ if TYPE_CHECKING:
 ROWS, MOST_ROWS, BYTES = 256, 1024, 32 << 20
 
 
-def receives(dataset: IterableDataset, collate: Any) -> bool:
-    """Whether samples are bytes of objects whose sizes are known before, and nothing else is wanted of them: of one
-    object each, or of two."""
-    kinds = {getattr(part, "listings", 0) for part in dataset._source.parts}
-    return collate is None and dataset._maker.copies and len(kinds) == 1 and 0 not in kinds
+def receiving(dataset: IterableDataset, collate: Any, rules: Rules) -> type[Receiving] | None:
+    """What receives batches: where samples are bytes of objects whose sizes are known before, of one object each or
+    of two, or samples of shards one by one; and nothing else is wanted of them. Else None."""
+    parts = dataset._source.parts
+    if collate is not None or not dataset._maker.copies:
+        return None
+    if all(isinstance(part, Tars) for part in parts):
+        sized = any(map(dataset._maker.sizes_of, range(len(parts))))
+        return None if dataset._plans or sized or rules.pad or rules.packed else ReceivingShards
+    kinds = {getattr(part, "listings", 0) for part in parts}
+    return Receiving if len(kinds) == 1 and 0 not in kinds else None
 
 
 class _Side:
-    """Objects of one listing, which a stream receives.
+    """Objects of one listing, or samples of an index, which a stream receives.
 
     rows_of   gives their rows, of numbers of samples of the part
     """
 
-    def __init__(self, client: Client, listed: Listed, rows_of: Callable[[array[int]], array[int]]) -> None:
+    def __init__(self, client: Client, of: Listed | Tars, rows_of: Callable[[array[int]], array[int]]) -> None:
         self.rows_of = rows_of
-        self.sizes_at = listed.sizes_at
-        self.stream = RowStream(client, None, listed.open(client))
+        self.sizes_at = of.sizes_at
+        self.stream = RowStream(client, None, of.open(client))
 
 
 class _Column:
@@ -88,11 +98,15 @@ class _Row:
 
     number   of its pass, from 0
     part     whose numbers `rows` are
+    shares   (part, its numbers, their places) of each part that has some of it; None for the places: it has all
     pushed   the streams that have some of it, and which places each of them has; None = all
+    urls     of the shards of its samples, where it is put together
     """
 
-    def __init__(self, number: int, part: Any, rows: Sequence[int], columns: list[_Column]) -> None:
-        self.number, self.part, self.rows, self.columns = number, part, rows, columns
+    urls: list[str]
+
+    def __init__(self, number: int, part: Any, rows: Sequence[int], columns: list[_Column], shares: list[Any]) -> None:
+        self.number, self.part, self.rows, self.columns, self.shares = number, part, rows, columns, shares
         self.bytes = sum(sum(column.sizes) for column in columns)
         self.row_at: Callable[[int], Any] = partial(row_at, part, rows)
         self.pushed: list[tuple[_Column, RowStream, Sequence[int] | None]] = []
@@ -125,7 +139,9 @@ class Receiving:
         self._dataset, self._place = dataset, place
         self._source: Source = dataset._source
         self._maker: Maker = dataset._maker
+        self._one = len(self._source.parts) == 1 and not self._maker.mixed  # rows are those of one part
         self._rules: Rules = batches._rules
+        self._laid = self._rules  # how bytes lie in memory
         self._blocks: Blocks = batches._blocks
         self._ahead, self._most = batches._ahead, memory_of(client)
         self.bytes = self._count = 0  # of batches that are not taken: their bytes, and rows
@@ -173,25 +189,24 @@ class Receiving:
     def _push(self, number, rows):
         part, shares = self._shared(rows)
         columns = [_Column(self._sizes(side, shares, len(rows))) for side in range(len(self._sides[0]))]
-        batch = _Row(number, part, rows if len(self._sides) == 1 else range(len(rows)), columns)
+        batch = _Row(number, part, rows if self._one else range(len(rows)), columns, shares)
         self._pushed.append(batch)
         self.bytes += batch.bytes
         self._count += len(rows)
-        self._refuse(batch, shares)
+        self._refuse(batch)
         good = [at for at in range(len(rows)) if at not in batch.failed] if batch.failed else range(len(rows))
         if not good or not self._laid_out(batch, good):
             return
         place_of = {at: place for place, at in enumerate(good)} if batch.failed else None
         for side, column in enumerate(columns):
-            column.made = self._blocks.tensor(side if columns[1:] else None, self._rules.dtype, column.layout.shape)
+            column.made = self._blocks.tensor(side if columns[1:] else None, self._laid.dtype, column.layout.shape)
             room = len(column.layout.cleared(column.made))
             for of, numbers, places in shares:
                 self._begin(batch, column, self._sides[of][side], numbers, places, place_of, room)
 
     def _shared(self, rows):
-        """What `rows` are numbers of; and (part, its numbers, their places) of each part that has some of them. None
-        for the places: it has all."""
-        if len(self._sides) == 1:
+        """What `rows` are numbers of; and the shares of the parts."""
+        if self._one:
             return self._source.parts[0], [(0, rows, None)]
         known = [self._source.part_of(row) for row in rows]
         shares: dict[int, tuple[int, array[int], array[int]]] = {}
@@ -213,9 +228,9 @@ class Receiving:
                 sizes[at] = size
         return sizes
 
-    def _refuse(self, batch, shares):
+    def _refuse(self, batch):
         """Notes what has a wrong size: samples of one size are asked about once."""
-        for of, numbers, places in shares:
+        for of, numbers, places in batch.shares:
             sizes = self._maker.sizes_of(of)
             if not sizes:
                 continue
@@ -232,7 +247,7 @@ class Receiving:
         """Lays out the memory. Gives False where sizes differ, and are not to."""
         for column in batch.columns:
             sizes = array("Q", [column.sizes[at] for at in good]) if batch.failed else column.sizes
-            column.layout = layout = Layout(self._rules, sizes)
+            column.layout = layout = Layout(self._laid, sizes)
             if layout.odd is not None:
                 told = layout.told(batch.row_at(good[0]).url)
                 batch.broken = size_error(batch.row_at(good[layout.odd]), told)
@@ -272,19 +287,23 @@ class Receiving:
         try:
             if batch.broken is not None:
                 raise batch.broken
-            if batch.failed or any(column.failures for column in batch.columns):
-                return self._settled(batch)
-            if self._maker.on_error == "skip":
-                last = len(batch.rows) - 1
-                self._maker.stands_in(batch.sample([column.view(last, last) for column in batch.columns]))
-            self._maker.succeeds()
-            made = [column.layout.batch(column.made) for column in batch.columns]
-            return made if made[1:] else made[0]
+            good = not batch.failed and not any(column.failures for column in batch.columns)
+            made = self._whole(batch) if good else None
+            return self._settled(batch) if made is None else made
         finally:
             batch.drop()  # an error that it has may have frames that have the batch
 
+    def _whole(self, batch):
+        """A batch of which nothing has failed; None: it is put together."""
+        if self._maker.on_error == "skip":
+            last = len(batch.rows) - 1
+            self._maker.stands_in(batch.sample([column.view(last, last) for column in batch.columns]))
+        self._maker.succeeds()
+        made = [column.layout.batch(column.made) for column in batch.columns]
+        return made if made[1:] else made[0]
+
     def _settled(self, batch):
-        """The batch in spite of failures."""
+        """The batch in spite of failures, sample by sample."""
         batch.places = iter(range(len(batch.rows)))  # of what was pushed
         forming = Forming(len(batch.rows), self._rules, self._blocks, batch.row_at, None)
         outcomes = (self._outcome(batch, at) for at in range(len(batch.rows)))
@@ -311,3 +330,78 @@ class Receiving:
                 side.stream.close()
         self._pushed.clear()
         self._wanted = iter(())
+
+
+class ReceivingShards(Receiving):
+    """The same of samples of shards: the bytes of a sample are received as they lie in its shard. Where all samples of
+    a batch have the same fields, of the same sizes, each field is a view of that memory; else they are put together."""
+
+    def __init__(self, batches: Batches, client: Client, place: Place, step: int | None) -> None:
+        super().__init__(batches, client, place, step)
+        self._laid = Rules(packed=True)
+        self._splitters = [Splitter(part.open(client)) for part in self._source.parts]
+
+    def _refuse(self, batch):
+        """The sizes of fields are looked at when they are there."""
+
+    def _whole(self, batch):
+        column, rules = batch.columns[0], self._rules
+        size, count = column.sizes[0], len(batch.rows)
+        if len(batch.shares) > 1 or column.sizes.count(size) != count:
+            return None
+        of, numbers, _ = batch.shares[0]
+        keys, fields = self._keys(self._splitters[of], numbers, column.made.data_ptr(), size)
+        if fields is None or any(name == "__error__" or rules.wrong(length) for name, _, length in fields):
+            return None
+        rows, maker = column.made.view(count, size), self._maker
+        made = {"__key__": keys, "__url__": self._source.parts[of].urls_of(numbers)}
+        if maker.on_error == "skip":
+            data = column.view(count - 1, count - 1)
+            last = {name: value[-1] for name, value in made.items()}
+            maker.stands_in({**last, **{name: data[begin:begin + length] for name, begin, length in fields}})
+        maker.succeeds()
+        for name, begin, length in fields:
+            made[name] = self._field(name, rows[:, begin:begin + length])
+        return made
+
+    def _keys(self, splitter, numbers, address, size):
+        """The keys of the samples, and (name, begin, length) of the fields of each of them; None where they differ."""
+        keys, first = [], None
+        for at, number in enumerate(numbers):
+            told = splitter.told(number, address + at * size, size)
+            if not isinstance(told, tuple) or (first is not None and told[1] != first):
+                return [], None
+            keys.append(told[0])
+            first = told[1]
+        return keys, list(splitter.places(first))
+
+    def _field(self, name, field):
+        """A field of all samples, as the rules say. For a device its rows lie side by side."""
+        rules = self._rules
+        if self.of._copies is not None:
+            made = self._blocks.tensor(name, torch.uint8, field.shape)
+            made.copy_(field)
+            field = made
+        field = field.view(rules.dtype)
+        return field.unflatten(1, rules.shape) if rules.shape else field
+
+    def _settled(self, batch):
+        urls = [""] * len(batch.rows)
+        for of, numbers, places in batch.shares:
+            for at, url in zip(range(len(numbers)) if places is None else places,
+                               self._source.parts[of].urls_of(numbers)):
+                urls[at] = url
+        batch.urls = urls
+        return super()._settled(batch)
+
+    def _outcome(self, batch, at):
+        of, number = (0, batch.rows[at]) if self._one else batch.part.place_of(at)
+        column, sample = batch.columns[0], {"__key__": None, "__url__": batch.urls[at]}
+        why = column.failures.pop(at, None)
+        if why is None:
+            begin = column.layout.begins[at]
+            data = bytes_of(column.made)[begin:begin + column.sizes[at]]
+            why = self._splitters[of].split(number, data, sample)
+        if why is None:
+            return sample
+        return self._maker.outcome(self._client, batch.part, batch.rows[at], FailedItem(0, 0, (), why), as_view)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from itertools import chain
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from .._client import Client
 from .._errors import Error, PreconditionError
 from .._listing import Row
+from .._place import url_of
 from .._reports import SHARD_COUNTS
 from .._shards import SampleFeed, ShardIndex, sample_batches
 from ._sizes import SizeError, Sizes
-from ._source import digest_of
+from ._source import as_they_are, digest_of
 
 
 class Fields:
@@ -131,6 +132,7 @@ class Tars:
         self.shard_samples = shard_samples
         self._made = made  # another number for each time that shards were indexed; `digest` is of what was found
         self._index: ShardIndex | None = None
+        self._urls: dict[int, str] = {}  # by shard
 
     @classmethod
     def of(cls, index: ShardIndex) -> Tars:
@@ -146,7 +148,7 @@ class Tars:
     def __setstate__(self, state: Any) -> None:
         self.__init__(*state)  # type: ignore[misc]
 
-    def open(self, client: Client) -> ShardIndex:
+    def open(self, client: Client | None) -> ShardIndex:
         """The index, mapped once in a process."""
         if self._index is None:
             index = ShardIndex.open(self.path)
@@ -178,6 +180,24 @@ class Tars:
     def size_error(self, number: int, sizes: Sizes) -> SizeError | None:
         """Nobody knows the sizes of its fields together before it was read."""
         return None
+
+    def received(self, client: Client) -> list[tuple[Tars, Callable[[array[int]], array[int]]]]:
+        """As of Listed: a sample is one run of bytes."""
+        return [(self, as_they_are)]
+
+    def sizes_at(self, rows: array[int]) -> array[int]:
+        """Bytes of samples: headers, data and padding of their members."""
+        found = array("Q", bytes(8 * len(rows)))
+        self.open(None)._columns(rows, {"sizes": found})
+        return found
+
+    def urls_of(self, rows: array[int]) -> list[str]:
+        """Of the shard of each sample."""
+        index, shards = self.open(None), array("Q", bytes(8 * len(rows)))
+        index._columns(rows, {"shards": shards})
+        for number in set(shards) - self._urls.keys():
+            self._urls[number] = url_of(index.bucket, index.shards[number].name)
+        return [self._urls[number] for number in shards]
 
     def stream(self, client: Client, stretches: Iterator[array[int]]) -> _Stream:
         index = self.open(client)
