@@ -13,6 +13,11 @@ INK, PALE, GROUND = "#24292f", "#8c959f", "#ffffff"
 USED, READY, MOVING, LATER = "#d0d7de", "#4ac26b", "#54aeff", "#ffffff"
 RANKS = ("#54aeff", "#f7b955")
 
+# CPU of a sample of 100 KiB in microseconds, by `./dev bench feed` and `dataloader`: the getter's, and what a way adds.
+COSTS = (("DataLoader, 2 workers", (("the library", 24, MOVING), ("Python's part, and between processes", 151, RANKS[1]),
+                                    ("torch: collate, shared memory", 150, USED))),
+         ("batches()", (("the library", 24, MOVING), ("Python's part", 4, RANKS[1]))))
+
 
 class Picture:
     def __init__(self, width, height, told):
@@ -135,6 +140,28 @@ def time():
     return made
 
 
+def costs():
+    """Where the time of a sample that stays as it is goes, to scale."""
+    made = Picture(820, 190, "CPU of a sample of 100 KiB whose bytes stay as they are: in a DataLoader with two workers, and by "
+                   "batches()")
+    left, scale = 196, 1.7  # pixels of a microsecond
+    for top, (name, parts) in zip((30, 92), COSTS):
+        made.text(20, top + 22, name, weight="bold")
+        x = left
+        for _, cost, fill in parts:
+            made.box(x, top, cost * scale, 34, fill)
+            if cost * scale >= 30:
+                made.text(x + cost * scale / 2, top + 22, str(cost), "middle", 13)
+            x += cost * scale
+        made.text(x + 10, top + 22, f"{sum(cost for _, cost, _ in parts)} us")
+    x = 20
+    for words, _, fill in COSTS[0][1]:
+        made.box(x, 152, 16, 16, fill)
+        made.text(x + 24, 165, words)
+        x += 64 + 7.2 * len(words)
+    return made
+
+
 def orders():
     """How each kind of shuffle goes through two shards."""
     made = Picture(820, 322, "The order of 24 samples of two shards: without a shuffle, in blocks, in windows of "
@@ -203,6 +230,7 @@ def throttled():
 def main():
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent)
     for name, picture in (("training-ahead", ahead()), ("training-shares", shares()), ("training-time", time()),
+                          ("training-costs", costs()),
                           ("training-throttled", throttled()), ("sampling-orders", orders())):
         (folder / f"{name}.svg").write_text(str(picture))
 

@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader
 
 import dataflux
 from cycles import left_by
-from dataflux.torch import IterableDataset, Mix, SizeError, _forming, _receiving, tensor
+from dataflux.torch import IterableDataset, Mix, SizeError, _forming, _loader, _receiving, tensor
 from service import wait_until
 
 COUNT, SIZE, LIMIT = 45, 400, 60
@@ -428,14 +428,26 @@ def test_objects_without_bytes_are_rows(client, bucket, emulator):
     assert batch.shape == (6, 0) and lengths.tolist() == [0] * 6
 
 
-def test_a_watchdog_names_a_batch_that_does_not_come(make, bucket, caplog, emulator):
+def until_stopped(given):
+    with pytest.raises(dataflux.PreconditionError):
+        next(given)
+
+
+@pytest.mark.parametrize("how", [{}, {"packed": True}])
+@pytest.mark.parametrize("stalled, told", [([2], "{}"), ([1, 2], "{} and 1 more")])
+def test_a_watchdog_names_what_a_batch_lacks(make, caplog, emulator, how, stalled, told):
     caplog.set_level(logging.WARNING, "dataflux")
-    dataset = make()
-    emulator.faults({"verb": "objects.media", "object": f"o/{ORDER[2]:03}", "action": "stall",
-                     "where": "before_reply", "count": 0})
-    given = iter(dataset.batches(warn_after=0.2))
-    waiting = threading.Thread(target=lambda: next(given, None), daemon=True)
+    batches = make().batches(warn_after=0.2, **how)
+    urls = [batches.dataset.row(row).url for row in ORDER[:4]]
+    emulator.faults(*[{"verb": "objects.media", "object": f"o/{ORDER[n]:03}", "action": "stall",
+                       "where": "before_reply", "count": 0} for n in stalled])
+    waiting = threading.Thread(target=until_stopped, args=(iter(batches),), daemon=True)
     waiting.start()
     assert wait_until(lambda: "batch 0 has been waited for" in caplog.text)
-    emulator.faults()
+    making = batches._told.making
+    assert wait_until(lambda: making._pushed[0].lacking() == stalled)
+    text = _loader.Watchdog(making, 1)._text(0, 0)
+    assert f"the thread of the loop has waited for the bytes of {told.format(urls[stalled[0]])} of batch 0" in text
+    making.close()
     waiting.join(LIMIT)
+    assert not waiting.is_alive()

@@ -148,7 +148,8 @@ class Now:
 
     name    of the thread, for people; "" = the one that takes batches
     ident   as of threading.get_ident()
-    doing   (batch, place in it, whether it waits for the bytes, since when); None = it waits for its turn, or for room
+    doing   (batch, place in it, whether it waits for the bytes, since when); None = it waits for its turn, or for room;
+            None for the place: of a batch that knows itself which it lacks
     """
 
     __slots__ = ("name", "ident", "doing")
@@ -156,7 +157,7 @@ class Now:
     def __init__(self, name: str) -> None:
         self.name = name
         self.ident = _thread.get_ident()
-        self.doing: tuple[Batch, int, bool, float] | None = None
+        self.doing: tuple[Any, int | None, bool, float] | None = None
 
 
 class Making:

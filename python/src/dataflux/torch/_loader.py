@@ -304,9 +304,11 @@ class Watchdog:
         batch, at, reads, since = doing
         took = f"for {monotonic() - since:.3g} s"
         whose = now.name or "the thread of the loop"
-        url = batch.row_at(at).url
+        places = batch.lacking() if at is None else [at]
+        url = batch.row_at(places[0]).url if places else "a sample"
         if reads:
-            return f"{whose} has waited for the bytes of {url} of batch {batch.number} {took}"
+            more = f" and {len(places) - 1} more" * (len(places) > 1)
+            return f"{whose} has waited for the bytes of {url}{more} of batch {batch.number} {took}"
         frame = sys._current_frames().get(now.ident)
         where = "" if frame is None else f", now in {frame.f_code.co_filename}:{frame.f_lineno}"
         return f"{whose} has been in decode of {url} of batch {batch.number} {took}{where}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections import deque
 from functools import partial
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 # What is asked for ahead where memory_cap goes so far: as many rows as may be in flight; of small ones some more, as
 # caches hold about. Batches of 100 KiB that are four times as far ahead cost a tenth more CPU.
 ROWS, MOST_ROWS, BYTES = 256, 1024, 32 << 20
+_MARK = os.urandom(16)  # what the end of a row has until its bytes are there, where a watchdog asks for that
 
 
 def receiving(dataset: IterableDataset, collate: Any, rules: Rules) -> type[Receiving] | None:
@@ -72,6 +74,13 @@ class _Column:
         self.made: Any = None
         self.failures: dict[int, Error] = {}
 
+    def ends(self, good: Sequence[int]) -> Iterator[tuple[int, memoryview]]:
+        """(place of the sample, the last bytes of its row)"""
+        room = bytes_of(self.made) if self.made.numel() else memoryview(b"")
+        for begin, at in zip(self.layout.begins, good):
+            end = begin + self.sizes[at]
+            yield at, room[max(begin, end - len(_MARK)):end]
+
     def view(self, place: int, at: int) -> memoryview:
         """A copy of the bytes of a sample, which is at this place of the memory."""
         size = self.sizes[at]
@@ -100,9 +109,11 @@ class _Row:
     part     whose numbers `rows` are
     shares   (part, its numbers, their places) of each part that has some of it; None for the places: it has all
     pushed   the streams that have some of it, and which places each of them has; None = all
+    good     the places of samples that were pushed
     urls     of the shards of its samples, where it is put together
     """
 
+    good: Sequence[int] = ()
     urls: list[str]
 
     def __init__(self, number: int, part: Any, rows: Sequence[int], columns: list[_Column], shares: list[Any]) -> None:
@@ -117,6 +128,17 @@ class _Row:
     def sample(self, parts: list[Any]) -> Any:
         """One of what each column has of it."""
         return tuple(parts) if len(parts) > 1 else parts[0]
+
+    def mark(self) -> None:
+        """So that lacking() knows, before it is pushed."""
+        for column in self.columns:
+            for _, end in column.ends(self.good):
+                end[:] = _MARK[:len(end)]
+
+    def lacking(self) -> list[int]:
+        """The places of samples whose bytes are not there, of those that were marked. Any thread, meanwhile."""
+        return sorted({at for column in self.columns if column.made is not None
+                       for at, end in column.ends(self.good) if end and end == _MARK[:len(end)]})
 
     def drop(self) -> None:
         self.failed, self.broken, self.columns, self.pushed = {}, None, [], []
@@ -197,9 +219,13 @@ class Receiving:
         good = [at for at in range(len(rows)) if at not in batch.failed] if batch.failed else range(len(rows))
         if not good or not self._laid_out(batch, good):
             return
+        batch.good = good
         place_of = {at: place for place, at in enumerate(good)} if batch.failed else None
         for side, column in enumerate(columns):
             column.made = self._blocks.tensor(side if columns[1:] else None, self._laid.dtype, column.layout.shape)
+        if self.of._warn_after is not None:
+            batch.mark()
+        for side, column in enumerate(columns):
             room = len(column.layout.cleared(column.made))
             for of, numbers, places in shares:
                 self._begin(batch, column, self._sides[of][side], numbers, places, place_of, room)
@@ -276,7 +302,7 @@ class Receiving:
         """The next batch, once it is there. Raises: what it has failed with."""
         self.go_on()
         batch = self._pushed[0]
-        now.doing = batch, 0, True, monotonic()
+        now.doing = batch, None, True, monotonic()
         for column, stream, places in batch.pushed:
             for place, why in stream.next().failures:  # type: ignore[union-attr]
                 column.failures[place if places is None else places[place]] = why
