@@ -284,7 +284,7 @@ class Receiving:
         """Begins to receive what one stream has of a column."""
         begins = column.layout.begins
         if place_of is not None:
-            some = [at for at in (range(len(numbers)) if places is None else places)]
+            some = range(len(numbers)) if places is None else places
             numbers = array("Q", [number for at, number in zip(some, numbers) if at in place_of])
             places = [place_of[at] for at in some if at in place_of]
         if not numbers:
