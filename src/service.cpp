@@ -6,6 +6,8 @@
 #include <dataflux/service/impl/client_core.ipp>
 #include <dataflux/service/impl/client_snapshot.ipp>
 #include <dataflux/service/impl/found_state.ipp>
+#include <dataflux/service/impl/job_record.ipp>
+#include <dataflux/service/impl/job_share.ipp>
 #include <dataflux/service/impl/just_before.ipp>
 #include <dataflux/service/impl/looking_call.ipp>
 #include <dataflux/service/impl/pace_line.ipp>

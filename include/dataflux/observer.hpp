@@ -199,7 +199,7 @@ struct pacing_snapshot {
   std::string_view kind{};
   /// The service has refused some of late: rate and concurrency hold.
   bool limited{false};
-  /// Starts a second that are allowed now, and requests in flight; 0 when not limited.
+  /// Starts a second that are allowed now, and requests in flight; 0 = any number.
   double rate{0};
   double concurrency{0};
   std::size_t in_flight{0};

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::service {
 class client_core;
@@ -98,6 +99,8 @@ class client final : public detail::begins<client, detail::ais::store_verbs> {
   const counters& totals() const noexcept;
   /// The same with latencies, connections and pacing: see observer.hpp.
   client_snapshot snapshot() const;
+  /// As of gcs::client.
+  result<void> limit_rate(std::string_view bucket, std::string_view kind, double rate);
   /// As gcs::client has them, for tokens that the application acquires.
   result<void> set_token(const access_token& token);
   result<void> fail_token(const error& why);

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -117,6 +118,11 @@ class client final : public detail::begins<client> {
   /// The same with latencies, connections and pacing: see observer.hpp. Empty in the child of a
   /// fork. Cost: some microseconds for each verb and bucket in use, and short locks.
   client_snapshot snapshot() const;
+  /// Starts no more than `rate` requests of that kind (pacing_snapshot::kind) to that bucket a
+  /// second from now on, whatever the service takes; 0 = any number. An empty bucket: of buckets
+  /// that are used later. So processes share a bucket's rate (docs/job.md). Errors:
+  /// invalid_argument for a kind that there is not; failed_precondition in the child of a fork.
+  result<void> limit_rate(std::string_view bucket, std::string_view kind, double rate);
   /// An access token that the application acquired itself; replaces the current one. Errors:
   /// invalid_argument for a token that is empty, has control characters, has expired, or is a
   /// file's path or content. failed_precondition for an emulator without

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::service {
@@ -122,6 +123,8 @@ class client final : public detail::begins<client, detail::s3::store_verbs> {
   const counters& totals() const noexcept;
   /// The same with latencies, connections and pacing: see observer.hpp.
   client_snapshot snapshot() const;
+  /// As of gcs::client.
+  result<void> limit_rate(std::string_view bucket, std::string_view kind, double rate);
 
   DATAFLUX_INLINE store_traits traits() const noexcept override;
   DATAFLUX_INLINE scheduler& executor() noexcept override;

@@ -35,6 +35,8 @@ struct memory_store_options {
   /// Requests above this rate, beyond a burst of a tenth of a second, are refused with
   /// resource_exhausted (429, retryable); 0 = unlimited.
   double requests_per_second{0};
+  /// That rate doubles evenly in so long, from when the store is made; 0 = it stays.
+  duration rate_doubles{0};
   /// Requests under way at once; others wait for their turn, first come, first served. 0 =
   /// unlimited.
   std::uint32_t connections{0};

@@ -161,6 +161,10 @@ DATAFLUX_INLINE std::string client::endpoint() const {
 }
 DATAFLUX_INLINE const counters& client::totals() const noexcept { return core_->totals; }
 DATAFLUX_INLINE client_snapshot client::snapshot() const { return core_->look(); }
+DATAFLUX_INLINE result<void> client::limit_rate(std::string_view bucket, std::string_view kind,
+                                                double rate) {
+  return core_->limit_rate(bucket, kind, rate);
+}
 DATAFLUX_INLINE result<void> client::set_token(const access_token& token) {
   if (core_->forked()) return detail::forked_error("client");
   return detail::ais::tokens_of(*core_).set_token(token);

@@ -194,6 +194,10 @@ DATAFLUX_INLINE const detail::gcs::endpoint& client::endpoint() const noexcept {
 }
 DATAFLUX_INLINE const counters& client::totals() const noexcept { return core_->totals; }
 DATAFLUX_INLINE client_snapshot client::snapshot() const { return core_->look(); }
+DATAFLUX_INLINE result<void> client::limit_rate(std::string_view bucket, std::string_view kind,
+                                                double rate) {
+  return core_->limit_rate(bucket, kind, rate);
+}
 DATAFLUX_INLINE result<void> client::set_token(const access_token& token) {
   if (auto good = detail::gcs::takes_tokens(*core_); !good) return good;
   return detail::gcs::tokens_of(*core_).set_token(token);

@@ -34,7 +34,7 @@
 /// that allows no burst at all, or counts by the full second, gives 0.6 to 0.9.
 ///
 /// The service's own advice, to double a bucket's load every 20 minutes at most (protocol.md 3.3),
-/// is the caller's to follow; here it shows as 429s, and those are obeyed.
+/// is the caller's to follow, by limit(); else it shows as 429s, and those are obeyed.
 namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
 /// The kinds of requests for which the service has separate limits (protocol.md 3.3).
@@ -50,7 +50,7 @@ enum class pace_outcome : std::uint8_t {
 /// For observers and logs.
 struct pace_snapshot {
   bool limited{false};
-  double rate{0};         ///< starts per second allowed now; 0 when not limited
+  double rate{0};         ///< starts per second allowed now; 0 = any number
   double concurrency{0};  ///< requests in flight allowed now; 0 when not limited
   int in_flight{0};
   std::uint64_t started{0};
@@ -69,6 +69,9 @@ class pace_controller {
   /// The end of a request that was started at `started` (the `now` of its admit()).
   void report(time_point started, time_point now, pace_outcome outcome) noexcept;
 
+  /// No more starts a second than that from now on, whatever the service takes; 0 = any number.
+  void limit(double rate, time_point now) noexcept;
+
   pace_snapshot snapshot(time_point now) const noexcept;
 
  private:
@@ -82,6 +85,7 @@ class pace_controller {
     }
   };
 
+  double allowed() const noexcept;
   void grow(time_point now) noexcept;
   void cut(time_point started, time_point now) noexcept;
   double accepted_per_second(time_point now) const noexcept;
@@ -91,6 +95,7 @@ class pace_controller {
   bool limited_{false};
   bool found_{false};  ///< a limit was met while limited: `level_` is worth returning to
   double rate_{0};
+  double cap_{0};  ///< of limit()
   double concurrency_{0};
   double before_{0};  ///< the rate until the last cut
   double level_{0};   ///< the rate that the service seemed to accept then
@@ -128,6 +133,7 @@ class pacing {
     /// As for pace_controller.
     time_point admit(time_point now) noexcept;
     void report(time_point started, time_point now, pace_outcome outcome) noexcept;
+    void limit(double rate, time_point now) noexcept;
     pace_snapshot snapshot(time_point now) const noexcept;
 
    private:
@@ -142,6 +148,8 @@ class pacing {
   /// The lane of that key, made on first use. Look it up once per operation or bucket and keep the
   /// reference: it stays valid. Cost: a lock and a tree search.
   lane& of(std::string_view bucket, operation_class c);
+  /// The limit that lanes of buckets begin with that nobody has used yet.
+  void limit_new(operation_class c, double rate);
 
  private:
   struct entry {
@@ -149,6 +157,7 @@ class pacing {
   };
   std::mutex mutex_{};
   std::map<std::string, entry, std::less<>> buckets_{};
+  std::array<double, 3> limits_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::http

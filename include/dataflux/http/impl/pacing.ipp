@@ -34,6 +34,7 @@ inline constexpr double unlimited_after = 10.0;
 inline constexpr double cut_to = 0.9;
 inline constexpr double cut_at_most_to = 0.5;
 inline constexpr double lowest_rate = 0.5;
+inline constexpr double lowest_cap = 0.01;
 /// A shorter activity says too little about a rate. Longer would set the first rate too low when
 /// the rejections come at once, and a job of some seconds would spend them on the way back.
 inline constexpr double shortest_activity = 0.2;
@@ -67,13 +68,11 @@ DATAFLUX_INLINE std::string_view to_string(operation_class c) noexcept {
 }
 
 DATAFLUX_INLINE time_point pace_controller::admit(time_point now) noexcept {
-  if (limited_) {
-    grow(now);
-  }
-  if (limited_) {
-    if (in_flight_ + 1 > concurrency_) return now + pace::in_flight_poll;
+  if (limited_) grow(now);
+  if (limited_ && in_flight_ + 1 > concurrency_) return now + pace::in_flight_poll;
+  if (const double rate = allowed(); rate > 0) {
     if (next_start_ > now) return next_start_;
-    next_start_ = std::max(next_start_, now - pace::slack) + from_seconds(1.0 / rate_);
+    next_start_ = std::max(next_start_, now - pace::slack) + from_seconds(1.0 / rate);
   }
   const auto count = [now](auto& tallies, duration each) {
     const std::int64_t slot = pace::slot_of(now, each);
@@ -89,6 +88,18 @@ DATAFLUX_INLINE time_point pace_controller::admit(time_point now) noexcept {
   ++started_;
   ++in_flight_;
   return now;
+}
+
+DATAFLUX_INLINE void pace_controller::limit(double rate, time_point now) noexcept {
+  cap_ = rate > 0 ? std::max(rate, pace::lowest_cap) : 0;
+  // Who waits for a turn at the old rate has one at the new rate, but for a pause.
+  if (limited_) return;
+  next_start_ = std::min(next_start_, cap_ > 0 ? now + from_seconds(1.0 / cap_) : now);
+}
+
+DATAFLUX_INLINE double pace_controller::allowed() const noexcept {
+  if (!limited_) return cap_;
+  return cap_ > 0 ? std::min(cap_, rate_) : rate_;
 }
 
 DATAFLUX_INLINE void pace_controller::report(time_point started, time_point now,
@@ -209,7 +220,7 @@ DATAFLUX_INLINE pace_snapshot pace_controller::snapshot(time_point now) const no
   pace_controller then = *this;
   if (limited_) then.grow(now);
   return {then.limited_,
-          then.limited_ ? then.rate_ : 0,
+          then.allowed(),
           then.limited_ ? then.concurrency_ : 0,
           in_flight_,
           started_,
@@ -225,6 +236,10 @@ DATAFLUX_INLINE void pacing::lane::report(time_point started, time_point now,
   const std::lock_guard lock{mutex_};
   controller_.report(started, now, outcome);
 }
+DATAFLUX_INLINE void pacing::lane::limit(double rate, time_point now) noexcept {
+  const std::lock_guard lock{mutex_};
+  controller_.limit(rate, now);
+}
 DATAFLUX_INLINE pace_snapshot pacing::lane::snapshot(time_point now) const noexcept {
   const std::lock_guard lock{mutex_};
   return controller_.snapshot(now);
@@ -238,8 +253,16 @@ DATAFLUX_INLINE pacing::lane& pacing::of(std::string_view bucket, operation_clas
              .emplace(std::piecewise_construct, std::forward_as_tuple(bucket),
                       std::forward_as_tuple())
              .first;
+    for (std::size_t i = 0; i < limits_.size(); ++i) {
+      if (limits_[i] > 0) it->second.classes[i].limit(limits_[i], {});
+    }
   }
   return it->second.classes[static_cast<std::size_t>(c)];
+}
+
+DATAFLUX_INLINE void pacing::limit_new(operation_class c, double rate) {
+  const std::lock_guard lock{mutex_};
+  limits_[static_cast<std::size_t>(c)] = rate;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::http

@@ -300,6 +300,10 @@ DATAFLUX_INLINE std::string client::endpoint() const {
 }
 DATAFLUX_INLINE const counters& client::totals() const noexcept { return core_->totals; }
 DATAFLUX_INLINE client_snapshot client::snapshot() const { return core_->look(); }
+DATAFLUX_INLINE result<void> client::limit_rate(std::string_view bucket, std::string_view kind,
+                                                double rate) {
+  return core_->limit_rate(bucket, kind, rate);
+}
 
 DATAFLUX_INLINE store_traits client::traits() const noexcept {
   return {.scheme = detail::s3::dialect_of(*core_).scheme(),

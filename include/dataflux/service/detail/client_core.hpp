@@ -8,6 +8,7 @@
 #include <dataflux/http/detail/retry.hpp>
 #include <dataflux/http/detail/transport.hpp>
 #include <dataflux/observer.hpp>
+#include <dataflux/result.hpp>
 #include <dataflux/service/detail/dialect.hpp>
 #include <dataflux/service/detail/last_writer.hpp>
 #include <dataflux/service/detail/pace_line.hpp>
@@ -75,6 +76,8 @@ class client_core final : public ref_counted {
 
   /// Stays valid as long as the core. Cost: a lock and a tree search.
   pace_line& line_of(std::string_view bucket, pacing_class c);
+  /// What the clients say of it.
+  result<void> limit_rate(std::string_view bucket, std::string_view kind, double rate);
   /// False once the client is being closed: the call must end at once.
   bool enter(call& c);
   void leave(call& c) noexcept;

@@ -70,6 +70,21 @@ DATAFLUX_INLINE pace_line& client_core::line_of(std::string_view bucket, pacing_
   return lines_.try_emplace(&lane, lane, bucket, c).first->second;
 }
 
+DATAFLUX_INLINE result<void> client_core::limit_rate(std::string_view bucket,
+                                                     std::string_view kind, double rate) {
+  if (forked()) return forked_error("client");
+  for (const auto c : {pacing_class::read, pacing_class::write, pacing_class::metadata}) {
+    if (http::to_string(c) != kind) continue;
+    if (bucket.empty()) {
+      pacing_.limit_new(c, rate);
+    } else {
+      pacing_.of(bucket, c).limit(rate, transport().next_executor().now());
+    }
+    return {};
+  }
+  return error(errc::invalid_argument, "kind: read, write or metadata");
+}
+
 DATAFLUX_INLINE client_snapshot client_core::look() {
   client_snapshot seen;
   if (forked()) return seen;

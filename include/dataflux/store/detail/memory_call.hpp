@@ -53,6 +53,7 @@ struct memory_store_state {
   std::deque<std::shared_ptr<memory_call>> line{};
   std::uint32_t connected{0};
   double tokens{0};
+  const time_point made_at;
   time_point tokens_at{};
   std::uint64_t random;
   bool closed{false};

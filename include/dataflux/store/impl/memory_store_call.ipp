@@ -29,7 +29,8 @@ DATAFLUX_INLINE memory_store_state::memory_store_state(scheduler& executor, memo
       up(executor, o.bytes_per_second_per_connection, o.bytes_per_second_total),
       down(executor, o.bytes_per_second_per_connection, o.bytes_per_second_total),
       tokens(std::max(1.0, o.requests_per_second / 10)),
-      tokens_at(executor.now()),
+      made_at(executor.now()),
+      tokens_at(made_at),
       random(o.seed) {}
 
 DATAFLUX_INLINE void memory_store_state::close() {
@@ -65,8 +66,12 @@ DATAFLUX_INLINE void memory_store_state::disconnect() {
 DATAFLUX_INLINE bool memory_store_state::admit() {
   if (options.requests_per_second <= 0) return true;
   const time_point now = clock.now();
-  tokens += to_seconds(now - tokens_at) * options.requests_per_second;
-  tokens = std::min(tokens, std::max(1.0, options.requests_per_second / 10));
+  double rate = options.requests_per_second;
+  if (options.rate_doubles > duration{0}) {
+    rate *= std::exp2(to_seconds(now - made_at) / to_seconds(options.rate_doubles));
+  }
+  tokens += to_seconds(now - tokens_at) * rate;
+  tokens = std::min(tokens, std::max(1.0, rate / 10));
   tokens_at = now;
   if (tokens < 1) return false;
   tokens -= 1;
