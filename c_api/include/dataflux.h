@@ -340,6 +340,12 @@ DATAFLUX_API dataflux_status dataflux_client_create(const dataflux_client_option
  * `token_limit_ns` for it. DATAFLUX_FAILED_PRECONDITION for S3. Any thread. */
 DATAFLUX_API dataflux_status dataflux_client_set_token(dataflux_client* client, const char* token,
                                                        int64_t expires_ns, dataflux_error** err);
+/* The access token that requests are sent with now, a secret, for processes that share one by
+ * dataflux_client_set_token(). `*token` is NULL where no token is there yet, or requests go
+ * without; it is asked for then. Free it by dataflux_text_free(). `*expires_ns`: since 1970; 0 =
+ * never. Failures: as above. Any thread. */
+DATAFLUX_API dataflux_status dataflux_client_token(dataflux_client* client, char** token,
+                                                   int64_t* expires_ns, dataflux_error** err);
 /* Reports, with DATAFLUX_CREDENTIALS_TOKEN, that there is no token. Calls that wait for one end at
  * once, with `status` (1 to 16, such as DATAFLUX_UNAUTHENTICATED) and `message`, which must hold no
  * secret. So do calls that need one within the next second. After that "token_needed" comes again.
@@ -359,6 +365,51 @@ DATAFLUX_API dataflux_status dataflux_client_metrics(const dataflux_client* clie
 DATAFLUX_API dataflux_status dataflux_client_prometheus(const dataflux_client* client, char** out,
                                                         dataflux_error** err);
 DATAFLUX_API void dataflux_text_free(char* text);
+
+/* ---- A job: processes that share the rate of a bucket ---------------------------------------- */
+
+/* The part of one process. Each beat, a second or some seconds, it is given what the others say of
+ * themselves, and limits the rate at which a client starts requests. What it says itself goes to
+ * the others, by whatever way they have: a file, an object, a store. docs/job.md says more. */
+typedef struct dataflux_job dataflux_job;
+
+typedef struct dataflux_job_options {
+  size_t struct_size;
+  uint32_t rank;      /* of this process, below `processes` */
+  uint32_t processes; /* 0 = 1 */
+  /* Requests a second that a bucket takes when nobody has used it yet; 0 = 5,000 and 1,000. Reads
+   * are listings and metadata, too. */
+  double reads;
+  double writes;
+  /* In that time they double while they are used; 0 = 20 minutes. */
+  int64_t doubling_ns;
+  /* A process that has said nothing new for so long is dead: the others take its share; 0 = 30 s.
+   */
+  int64_t lease_ns;
+} dataflux_job_options;
+
+DATAFLUX_API void dataflux_job_options_init(dataflux_job_options* options, size_t size);
+
+/* Asks nobody. DATAFLUX_INVALID_ARGUMENT for a rank that there is not, or a rate below 1. */
+DATAFLUX_API dataflux_status dataflux_job_create(const dataflux_job_options* options,
+                                                 dataflux_job** out, dataflux_error** err);
+/* A beat. `records` are texts of processes of the job, in any order; those that are damaged, or
+ * this process's own, are passed over. The client's rates are limited from now on as they say.
+ * `*out` is what the others are to see: letters, digits and "-._~,;%", at most 800 of them. Free it
+ * by dataflux_text_free(). The first beat comes before the client's first request. Any thread, one
+ * at a time. */
+DATAFLUX_API dataflux_status dataflux_job_beat(dataflux_job* job, dataflux_client* client,
+                                               const char* const* records, size_t count, char** out,
+                                               dataflux_error** err);
+/* How many processes live, with this one, and the lowest rank of them: who does what one is to do
+ * for all. As dataflux_job_beat(). */
+DATAFLUX_API dataflux_status dataflux_job_living(const dataflux_job* job, uint32_t* count,
+                                                 uint32_t* lowest, dataflux_error** err);
+/* The client's rates are limited no more. As dataflux_job_beat(). */
+DATAFLUX_API dataflux_status dataflux_job_leave(dataflux_job* job, dataflux_client* client,
+                                                dataflux_error** err);
+/* The limits of clients stay. */
+DATAFLUX_API void dataflux_job_free(dataflux_job* job);
 
 /* Ends all operations and streams with DATAFLUX_CANCELLED. Their records still come, perhaps after
  * items that have already arrived. Any thread. */

@@ -355,6 +355,29 @@ dataflux_status dataflux_client_set_token(dataflux_client* client, const char* t
   });
 }
 
+dataflux_status dataflux_client_token(dataflux_client* client, char** token, int64_t* expires_ns,
+                                      dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (token == nullptr || expires_ns == nullptr) {
+      return missing(token == nullptr ? "token" : "expires_ns");
+    }
+    *token = nullptr;
+    *expires_ns = 0;
+    return dataflux_c::with_tokens(client, [&](auto& known) -> result<void> {
+      const auto now = known.token();
+      if (!now) return now.error();
+      if (!*now) return {};
+      if ((*now)->expires != dataflux::system_time::max()) {
+        *expires_ns =
+            std::chrono::duration_cast<std::chrono::nanoseconds>((*now)->expires.time_since_epoch())
+                .count();
+      }
+      *token = dataflux_c::text_for_caller((*now)->value);
+      return {};
+    });
+  });
+}
+
 dataflux_status dataflux_client_fail_token(dataflux_client* client, dataflux_status status,
                                            const char* message, dataflux_error** err) {
   return guarded(err, [&]() -> result<void> {

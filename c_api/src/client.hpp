@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -63,6 +64,9 @@ class client_state : public std::enable_shared_from_this<client_state> {
   const std::shared_ptr<dataflux::object_store> client;  ///< the same
   const dataflux::transfer_context context;
 
+  result<void> limit_rate(std::string_view bucket, std::string_view kind, double rate) const {
+    return std::visit([&](const auto& c) { return c->limit_rate(bucket, kind, rate); }, service);
+  }
   dataflux::client_snapshot snapshot() const {
     return std::visit([](const auto& c) { return c->snapshot(); }, service);
   }

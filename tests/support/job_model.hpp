@@ -40,7 +40,7 @@ struct job_settings {
 struct job_outcome {
   std::uint64_t taken{0};
   std::uint64_t refused{0};
-  double allowed{0};                   ///< of the service's rate in that time
+  double allowed{0};                     ///< of the service's rate in that time
   std::vector<std::uint64_t> by_rank{};  ///< taken
 
   double rate() const noexcept { return static_cast<double>(taken) / allowed; }
@@ -196,8 +196,9 @@ class job_model {
     }
     const double passed = std::chrono::duration<double>(clock_.now() - began_).count();
     const double doubles = std::chrono::duration<double>(s_.doubles).count();
-    now.allowed = s_.takes * (doubles > 0 ? doubles * (std::exp2(passed / doubles) - 1) / std::log(2.0)
-                                          : passed);
+    now.allowed =
+        s_.takes *
+        (doubles > 0 ? doubles * (std::exp2(passed / doubles) - 1) / std::log(2.0) : passed);
     return now;
   }
 

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -103,6 +104,7 @@ class client final : public detail::begins<client, detail::ais::store_verbs> {
   result<void> limit_rate(std::string_view bucket, std::string_view kind, double rate);
   /// As gcs::client has them, for tokens that the application acquires.
   result<void> set_token(const access_token& token);
+  result<std::optional<access_token>> token();
   result<void> fail_token(const error& why);
 
   DATAFLUX_INLINE store_traits traits() const noexcept override;

@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -128,6 +129,10 @@ class client final : public detail::begins<client> {
   /// file's path or content. failed_precondition for an emulator without
   /// client_options::tokens_to_emulator, and in the child of a fork.
   result<void> set_token(const access_token& token);
+  /// The token that requests are sent with now, a secret, for processes that share one. Empty where
+  /// no token is there yet, or none is sent: it is asked for then. Errors: failed_precondition as
+  /// above.
+  result<std::optional<access_token>> token();
   /// With make_set_tokens(): the application could not acquire a token. Calls that wait for
   /// one end with this error at once, and so do those that need one within the next second. After
   /// that `needed` is called again. A valid token stays in use. `why` holds no secret; if it is

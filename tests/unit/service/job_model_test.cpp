@@ -45,7 +45,8 @@ TEST_CASE("job_share: what dead ranks had is of the others after the lease", "[s
   CHECK(o.rate() >= 0.9);
 }
 
-TEST_CASE("job_share: ranks that say nothing any more cost what they start beside it", "[service]") {
+TEST_CASE("job_share: ranks that say nothing any more cost what they start beside it",
+          "[service]") {
   job_settings s = usual();
   s.fall_silent = s.ranks / 16;
   job_model model(s);

@@ -61,10 +61,12 @@ TEST_CASE("job_record: is read as it was written", "[service]") {
   const job_record record{
       .rank = 7,
       .beat = 12,
-      .budgets = {{.bucket = "my-bucket_1.x", .level = 5000, .want = 12.5, .used = 10},
-                  {.bucket = "a b/%;,c", .writes = true, .level = 1000, .more = true, .refused = 2}}};
+      .budgets = {
+          {.bucket = "my-bucket_1.x", .level = 5000, .want = 12.5, .used = 10},
+          {.bucket = "a b/%;,c", .writes = true, .level = 1000, .more = true, .refused = 2}}};
   const std::string text = service::write_job_record(record);
-  CHECK(text == "1;7;12;my-bucket_1.x,r,5000000,12500,10000,0;a%20b%2F%25%3B%2Cc,w,1000000,m,0,2000");
+  CHECK(text ==
+        "1;7;12;my-bucket_1.x,r,5000000,12500,10000,0;a%20b%2F%25%3B%2Cc,w,1000000,m,0,2000");
   const auto read = service::read_job_record(text);
   REQUIRE(read);
   CHECK(read->rank == 7);
@@ -106,8 +108,9 @@ TEST_CASE("job_record: what is no record is none", "[service]") {
 }
 
 TEST_CASE("job_record_fuzz: holds for damaged records", "[service]") {
-  for_each_mutation({"1;0;12;b,r,5000000,12500,10000,0;a%20b,w,1000000,m,0,2000", "1;3;1;b,r,1,m,0,9"},
-                    sanitized ? 200 : 2000, fuzz_job_record);
+  for_each_mutation(
+      {"1;0;12;b,r,5000000,12500,10000,0;a%20b,w,1000000,m,0,2000", "1;3;1;b,r,1,m,0,9"},
+      sanitized ? 200 : 2000, fuzz_job_record);
 }
 
 TEST_CASE("job_share: begins with an even part, before anybody was seen", "[service]") {
@@ -161,6 +164,23 @@ TEST_CASE("job_share: a dead process loses its share after a lease, and has it b
   CHECK(only_limit(share, lane(started += 100, 5), start + 14s) < 0.51 * all);
 }
 
+TEST_CASE("job_share: the lowest rank that lives, or may be about to begin", "[service]") {
+  job_share share({.rank = 2, .processes = 4, .lease = 10s}, start);
+  CHECK(share.lowest() == 0);
+  share.saw("1;1;1", start + 1s);
+  CHECK(share.lowest() == 0);
+  share.saw("1;0;1", start + 1s);
+  share.saw("1;3;1", start + 1s);
+  CHECK(share.lowest() == 0);
+  share.beat({}, start + 5s);
+  share.saw("1;1;2", start + 5s);
+  share.beat({}, start + 12s);
+  CHECK(share.lowest() == 1);
+  share.beat({}, start + 16s);
+  CHECK(share.lowest() == 2);
+  CHECK(share.living() == 1);
+}
+
 TEST_CASE("job_share: one that was away for a lease begins with the least", "[service]") {
   job_share share({.rank = 0, .processes = 2, .lease = 10s}, start);
   share.saw(wanting(1, 1), start + 1s);
@@ -175,7 +195,8 @@ TEST_CASE("job_share: the level doubles in its time while it is used", "[service
   job_share share({.doubling = 100s}, start);
   std::uint64_t started = 0;
   double limit = 0;
-  for (int s = 1; s <= 200; ++s) limit = only_limit(share, lane(started += 10000, 5), start + s * 1s);
+  for (int s = 1; s <= 200; ++s)
+    limit = only_limit(share, lane(started += 10000, 5), start + s * 1s);
   CHECK(limit == Approx(4 * all).epsilon(0.02));
   // Less than half of it is used: it stays.
   for (int s = 201; s <= 400; ++s) limit = only_limit(share, lane(started += 4000), start + s * 1s);

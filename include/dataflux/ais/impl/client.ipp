@@ -169,6 +169,10 @@ DATAFLUX_INLINE result<void> client::set_token(const access_token& token) {
   if (core_->forked()) return detail::forked_error("client");
   return detail::ais::tokens_of(*core_).set_token(token);
 }
+DATAFLUX_INLINE result<std::optional<access_token>> client::token() {
+  if (core_->forked()) return detail::forked_error("client");
+  return detail::ais::tokens_of(*core_).current(core_->transport().next_executor().now());
+}
 DATAFLUX_INLINE result<void> client::fail_token(const error& why) {
   if (core_->forked()) return detail::forked_error("client");
   return detail::ais::tokens_of(*core_).fail_token(why);

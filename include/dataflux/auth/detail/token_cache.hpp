@@ -89,6 +89,10 @@ class token_cache {
   /// Is this what calls get now? Cost: as try_get().
   bool is_current(std::string_view authorization) const;
 
+  /// The token that is good at `now`, with its end; nullopt where there is none, or none is sent. A
+  /// refresh begins as try_get() begins one, and also where there is none.
+  std::optional<access_token> current(time_point now);
+
   /// A token that the application acquired. Ends all waits; replaced by a refresh in time if there
   /// are credentials. Errors: invalid_argument for an empty value or one that is no field value.
   result<void> set_token(const access_token& token);

@@ -102,6 +102,16 @@ class token_cache::refresher final : public http::exchange {
     return current_ != nullptr && !current_->text.empty() && current_->text != authorization;
   }
 
+  /// Without the word before it.
+  access_token token_of(const authorization_value& value, time_point now) {
+    access_token token{value.text.substr(std::string_view("Bearer ").size()), system_time::max()};
+    if (value.gone != never) {
+      const auto left = std::chrono::duration_cast<system_time::duration>(value.gone - now);
+      token.expires = wall_now() + left + gone_before;
+    }
+    return token;
+  }
+
   result<void> set_token(const access_token& token) {
     if (auto good = check_token(token, wall_now()); !good) return good;  // may look for a file
     std::scoped_lock lock(mutex_);

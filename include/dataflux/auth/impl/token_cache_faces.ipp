@@ -48,6 +48,13 @@ DATAFLUX_INLINE bool token_cache::is_current(std::string_view authorization) con
   return value != nullptr && value->text == authorization;
 }
 
+DATAFLUX_INLINE std::optional<access_token> token_cache::current(time_point now) {
+  const authorization_value* const value = refresher_->look();
+  refresher_->refresh_if_due(now);
+  if (value == nullptr || now >= value->gone || value->text.empty()) return std::nullopt;
+  return refresher_->token_of(*value, now);
+}
+
 DATAFLUX_INLINE result<void> token_cache::set_token(const access_token& token) {
   return refresher_->set_token(token);
 }

@@ -202,6 +202,10 @@ DATAFLUX_INLINE result<void> client::set_token(const access_token& token) {
   if (auto good = detail::gcs::takes_tokens(*core_); !good) return good;
   return detail::gcs::tokens_of(*core_).set_token(token);
 }
+DATAFLUX_INLINE result<std::optional<access_token>> client::token() {
+  if (auto good = detail::gcs::takes_tokens(*core_); !good) return std::move(good).error();
+  return detail::gcs::tokens_of(*core_).current(core_->transport().next_executor().now());
+}
 DATAFLUX_INLINE result<void> client::fail_token(const error& why) {
   if (auto good = detail::gcs::takes_tokens(*core_); !good) return good;
   return detail::gcs::tokens_of(*core_).fail_token(why);

@@ -219,12 +219,8 @@ DATAFLUX_INLINE void pace_controller::grow(time_point now) noexcept {
 DATAFLUX_INLINE pace_snapshot pace_controller::snapshot(time_point now) const noexcept {
   pace_controller then = *this;
   if (limited_) then.grow(now);
-  return {then.limited_,
-          then.allowed(),
-          then.limited_ ? then.concurrency_ : 0,
-          in_flight_,
-          started_,
-          rejected_};
+  return {then.limited_, then.allowed(), then.limited_ ? then.concurrency_ : 0,
+          in_flight_,    started_,       rejected_};
 }
 
 DATAFLUX_INLINE time_point pacing::lane::admit(time_point now) noexcept {

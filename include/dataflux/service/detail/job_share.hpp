@@ -55,7 +55,8 @@ std::vector<double> share_evenly(double total, std::span<const double> wants);
 ///   there. So it takes no clock that all agree on.
 /// - Each takes its **share** of 0.98 of the level by itself: share_evenly() of what those who live
 ///   want. Who waits for turns, or uses nearly all it may, wants more; else a quarter and one start
-///   more than it uses. Nobody has less than a twentieth of an even part, with which to begin again.
+///   more than it uses. Nobody has less than a twentieth of an even part, with which to begin
+///   again.
 /// - A share that grows is taken a beat later. By then the others have seen why, and given way.
 /// - A process of which nothing was seen yet counts for a `lease`, as one that wants more. So a
 ///   start from cold begins with even parts, before anybody has said a word.
@@ -81,6 +82,8 @@ class job_share {
   double first_limit(bool writes) const noexcept;
   /// How many live, with this one.
   std::uint32_t living() const noexcept;
+  /// The lowest rank that lives: who does what one is to do for all.
+  std::uint32_t lowest() const noexcept;
 
  private:
   using key = std::pair<std::string, bool>;  ///< bucket, writes
@@ -113,6 +116,7 @@ class job_share {
     std::vector<double> wants{};        ///< this process's first
   };
 
+  bool early() const noexcept { return now_ - began_ <= options_.lease; }
   bool lives(const peer& p) const noexcept { return now_ - p.changed <= options_.lease; }
   double base(bool writes) const noexcept { return writes ? options_.writes : options_.reads; }
   void look_at(const pacing_snapshot& seen, double passed);

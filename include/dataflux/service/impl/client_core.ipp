@@ -70,8 +70,8 @@ DATAFLUX_INLINE pace_line& client_core::line_of(std::string_view bucket, pacing_
   return lines_.try_emplace(&lane, lane, bucket, c).first->second;
 }
 
-DATAFLUX_INLINE result<void> client_core::limit_rate(std::string_view bucket,
-                                                     std::string_view kind, double rate) {
+DATAFLUX_INLINE result<void> client_core::limit_rate(std::string_view bucket, std::string_view kind,
+                                                     double rate) {
   if (forked()) return forked_error("client");
   for (const auto c : {pacing_class::read, pacing_class::write, pacing_class::metadata}) {
     if (http::to_string(c) != kind) continue;

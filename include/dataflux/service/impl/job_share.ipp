@@ -75,11 +75,20 @@ DATAFLUX_INLINE void job_share::saw(std::string_view record, time_point now) {
 
 DATAFLUX_INLINE std::uint32_t job_share::living() const noexcept {
   // Those of whom nothing was seen yet may be about to begin.
-  const bool early = now_ - began_ <= options_.lease;
   const auto seen = static_cast<std::uint32_t>(peers_.size());
-  auto count = early ? options_.processes - seen : 1;
+  auto count = early() ? options_.processes - seen : 1;
   for (const auto& [rank, each] : peers_) count += lives(each) ? 1U : 0U;
   return count;
+}
+
+DATAFLUX_INLINE std::uint32_t job_share::lowest() const noexcept {
+  std::uint32_t expected = 0;
+  for (const auto& [rank, each] : peers_) {
+    if (rank > options_.rank || (early() && rank != expected)) break;
+    if (lives(each)) return rank;
+    ++expected;
+  }
+  return early() ? std::min(expected, options_.rank) : options_.rank;
 }
 
 DATAFLUX_INLINE double job_share::first_limit(bool writes) const noexcept {
