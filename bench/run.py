@@ -24,6 +24,7 @@ import feed
 import filesystem
 import folders
 import index_sim
+import job
 import list_sim
 import list_socket
 import load_sim
@@ -84,7 +85,7 @@ for name, count in [("many16k", 60000), ("one16k", 40000)]:
 GROUPS = {"languages": ["many16k_c", "one16k_c"], "get_many": ["many16k", "many100k"], "get_one": ["one1g", "file1g"],
           "verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
-SIMULATIONS = {"list_sim": list_sim, "share_sim": share_sim, "epoch_sim": epoch_sim}
+SIMULATIONS = {"list_sim": list_sim, "share_sim": share_sim, "epoch_sim": epoch_sim, "job": job}
 SUMMARIES = {"cp": folders.summary, "dataloader": dataloader.summary, "feed": dataloader.summary,
              "s3": dataloader.summary, "shards": dataloader.summary}  # lines below the table
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one

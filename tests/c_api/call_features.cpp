@@ -853,6 +853,28 @@ void call_player::ask_cache() {
   dataflux_cache_free(made);
 }
 
+void call_player::ask_job() {
+  dataflux_job_options o;
+  dataflux_job_options_init(&o, sizeof o);
+  o.processes = static_cast<std::uint32_t>(dice_.below(4));
+  o.rank = static_cast<std::uint32_t>(dice_.below(3));
+  if (dice_.chance(4)) o.reads = static_cast<double>(dice_.number());
+  if (dice_.chance(4)) o.lease_ns = static_cast<std::int64_t>(dice_.number());
+  dataflux_job* made = nullptr;
+  said(dataflux_job_create(odd_.of(o, dice_), dice_.chance(8) ? nullptr : &made, err()));
+  const char* const records[] = {"1;0;7;bkt,r,5000000,m,100,0", "1;1;3", "no record", nullptr};
+  dataflux_client* const client = any(clients_);
+  char* text = nullptr;
+  said(dataflux_job_beat(made, client, dice_.chance(8) ? nullptr : records, dice_.below(5),
+                         dice_.chance(8) ? nullptr : &text, err()));
+  dataflux_text_free(text);
+  std::uint32_t count = 0;
+  std::uint32_t lowest = 0;
+  said(dataflux_job_living(made, dice_.chance(8) ? nullptr : &count, &lowest, err()));
+  said(dataflux_job_leave(made, client, err()));
+  dataflux_job_free(made);
+}
+
 void call_player::free_features() {
   free_each(events_, dataflux_events_free);
   free_each(set_readers_, dataflux_set_reader_free);
@@ -883,6 +905,6 @@ void call_player::feature() {
       &call_player::index_shards,  &call_player::verify_shards,   &call_player::ask_shard_index,
       &call_player::stream_shard,  &call_player::ask_shard_index, &call_player::open_shard_writer,
       &call_player::write_shards,  &call_player::write_shards,    &call_player::end_shard_writer,
-      &call_player::ask_cache,     &call_player::free_feature};
+      &call_player::ask_cache,     &call_player::ask_job,         &call_player::free_feature};
   (this->*all[dice_.below(std::size(all))])();
 }

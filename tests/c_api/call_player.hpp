@@ -197,6 +197,7 @@ class call_player {
   void ask_sampler();
   void ask_mixer();
   void ask_cache();
+  void ask_job();
   void change_object();
   void ask_bucket();
   void open_writer();

@@ -877,6 +877,16 @@ dataflux_status texts(place& p) {
   dataflux_text_free(text);
   return DATAFLUX_OK;
 }
+dataflux_status beat(place& p) {
+  dataflux_job* job = nullptr;
+  CHECKED(dataflux_job_create(nullptr, &job, nullptr));
+  const std::unique_ptr<dataflux_job, freer<dataflux_job_free>> owner(job);
+  const char* const record = "1;0;1;bkt,r,5000000,m,100,0";
+  char* text = nullptr;
+  CHECKED(dataflux_job_beat(job, p.client.get(), &record, 1, &text, nullptr));
+  dataflux_text_free(text);
+  return dataflux_job_leave(job, p.client.get(), nullptr);
+}
 dataflux_status events(place& p) {
   dataflux_events* made = nullptr;
   const std::uint64_t mine = ++p.tag;
@@ -958,6 +968,7 @@ std::vector<doing> all_of(const std::string& endpoint) {
       {"find_leftovers", [](place& p) { return leftovers(p, dataflux_find_leftovers); }},
       {"remove_leftovers", [](place& p) { return leftovers(p, dataflux_remove_leftovers); }},
       {"metrics", texts},
+      {"a job's beat", beat},
       {"events", events},
       {"manifest_save, object", [](place& p) { return save(p, object_manifest()); }},
       {"list_shared", list_shared, [](place& p) { ++p.tag; }},

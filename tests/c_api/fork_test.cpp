@@ -70,6 +70,8 @@ TEST_CASE("c_api: in the child of a fork each handle answers, and is freed", "[c
       if (dataflux_client_fail_token(w.client.get(), DATAFLUX_ABORTED, "m", nullptr) != refused) {
         return 16;
       }
+      std::int64_t expires = 0;
+      if (dataflux_client_token(w.client.get(), &text, &expires, nullptr) != refused) return 17;
       if (dataflux_getter_push_rows(getter, rows.data(), 1, &taken, nullptr) != refused) return 10;
       if (dataflux_get_many(w.client.get(), &many, nullptr, nullptr, 0, queue.get(), 7, &no_getter,
                             nullptr) != refused) {

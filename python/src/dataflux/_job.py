@@ -126,9 +126,9 @@ class Job:
                 return
             self._closed = True
             self._over.set()
-            error = ErrorHandle()
-            if library.job_leave(self._job, self._client._handle(), byref(error)):
-                taken(error)  # of a client that is closed
+            opened, error = self._client._opened, ErrorHandle()
+            if opened and library.job_leave(self._job, opened, byref(error)):
+                taken(error)  # of a client that is closed meanwhile
         with self._ended:  # the thread uses the board
             self._board.close()
         self._job.free()

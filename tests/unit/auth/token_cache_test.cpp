@@ -104,6 +104,24 @@ TEST_CASE("token_cache: the first call waits, the others look", "[auth]") {
   CHECK(w.net.log()[0].body.starts_with("grant_type=refresh_token&"));
 }
 
+TEST_CASE("token_cache: the current token is given with its end, and asked for where there is none",
+          "[auth]") {
+  world w;
+  CHECK_FALSE(w.cache->current(w.time.now()));
+  w.time.run_for(1s);
+  CHECK(w.asked() == 1);
+  const auto token = w.cache->current(w.time.now());
+  REQUIRE(token);
+  CHECK(token->value == "t1");
+  CHECK(token->expires - w.today() == 3600s - 900ms);
+  // Another process's is as good.
+  REQUIRE(w.cache->set_token({"other", w.today() + 1h}));
+  CHECK(w.cache->current(w.time.now())->value == "other");
+  CHECK(w.asked() == 1);
+  w.time.run_for(1h - 5s);
+  CHECK(w.cache->current(w.time.now()) == std::nullopt);
+}
+
 TEST_CASE("token_cache: a handler never runs inside await", "[auth]") {
   world w;
   CHECK(w.fetch() == "Bearer t1");

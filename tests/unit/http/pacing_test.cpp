@@ -312,6 +312,60 @@ TEST_CASE("pace_controller: after the first rejection it waits for those under w
   CHECK(slow.admit(start + 30s) == start + 30s + 100ms);
 }
 
+TEST_CASE("pace_controller: starts no more than the limit, whatever the service takes", "[http]") {
+  simulation s({0, 0}, 20ms, 100);
+  s.controller().limit(50, start);
+  s.run_until(start + 10s);
+  CHECK(s.accepted() >= 490);
+  CHECK(s.accepted() <= 501);
+  auto seen = s.controller().snapshot(s.now());
+  CHECK(seen.rate == 50);
+  CHECK_FALSE(seen.limited);
+  // A higher one holds for who waits already.
+  s.controller().limit(500, s.now());
+  s.run_until(start + 20s);
+  CHECK(s.accepted() >= 500 + 4950);
+  s.controller().limit(0, s.now());
+  CHECK(s.controller().snapshot(s.now()).rate == 0);
+  CHECK(s.controller().admit(s.now()) == s.now());
+}
+
+TEST_CASE("pace_controller: a limit that the service does not keep to leaves its own in force",
+          "[http]") {
+  simulation s({100, 10}, 20ms, 100);
+  s.controller().limit(1000, start);
+  s.run_until(start + 60s);
+  CHECK(s.accepted() >= 0.94 * 6000);
+  CHECK(s.rejected() <= 0.08 * s.accepted());
+  // Below what it takes nothing is rejected any more.
+  s.controller().limit(90, s.now());
+  s.run_until(start + 61s);
+  const int rejected = s.rejected();
+  const int accepted = s.accepted();
+  s.run_until(start + 81s);
+  CHECK(s.rejected() == rejected);
+  CHECK(s.accepted() - accepted >= 1750);
+}
+
+TEST_CASE("pace_controller: a limit that changes leaves a pause after a rejection", "[http]") {
+  http::pace_controller c;
+  REQUIRE(c.admit(start) == start);
+  c.report(start, start + 50ms, pace_outcome::rejected);
+  c.limit(1000, start + 50ms);
+  CHECK(c.admit(start + 50ms) == start + 150ms);
+}
+
+TEST_CASE("pacing: lanes of other buckets begin with the limit for new ones", "[http]") {
+  http::pacing pacing;
+  auto& before = pacing.of("a", http::operation_class::read);
+  pacing.limit_new(http::operation_class::read, 10);
+  CHECK(before.snapshot(start).rate == 0);
+  CHECK(pacing.of("b", http::operation_class::read).snapshot(start).rate == 10);
+  CHECK(pacing.of("b", http::operation_class::write).snapshot(start).rate == 0);
+  pacing.limit_new(http::operation_class::read, 0);
+  CHECK(pacing.of("c", http::operation_class::read).snapshot(start).rate == 0);
+}
+
 TEST_CASE("pacing: one lane for each bucket and class, at a fixed place", "[http]") {
   http::pacing pacing;
   auto& reads = pacing.of("a", http::operation_class::read);

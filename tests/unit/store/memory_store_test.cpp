@@ -191,6 +191,20 @@ TEST_CASE("memory_store: more calls than connections wait in line", "[store]") {
   CHECK(f.store.counters().peak_in_flight == 3);
 }
 
+TEST_CASE("memory_store: the rate that it takes doubles evenly", "[store]") {
+  fixture f({.requests_per_second = 100, .rate_doubles = 1s});
+  f.store.put("bucket", "o", dataflux::as_bytes("x"));
+  for (int i = 0; i < 4000; ++i) {
+    f.clock.at(f.start + i * 500us, [&] {
+      f.store.start_stat({.bucket = "bucket", .object = "o"}, [](const auto&) {});
+    });
+  }
+  f.clock.run();
+  // In two seconds 100 / ln 2 * (2^2 - 1), and the burst.
+  CHECK(f.store.counters().of(store_verb::stat) >= 432);
+  CHECK(f.store.counters().of(store_verb::stat) <= 475);
+}
+
 TEST_CASE("memory_store: requests above the rate get 429, retryable", "[store]") {
   fixture f({.requests_per_second = 100});
   f.store.put("bucket", "o", dataflux::as_bytes("x"));

@@ -62,6 +62,12 @@ class token_cache::refresher final : public http::exchange {
     if (now >= due_.load(std::memory_order_relaxed)) start();
   }
 
+  void refresh_if_gone(time_point now) {
+    std::scoped_lock lock(mutex_);
+    if (current_ != nullptr && now < current_->gone) return;
+    if (!last_error_ || now >= error_until_) start();
+  }
+
   authorization_wait await(scheduler& where, authorization_handler handler) {
     auto who = std::make_unique<waiter>(waiter{0, &where, std::move(handler)});
     std::scoped_lock lock(mutex_);

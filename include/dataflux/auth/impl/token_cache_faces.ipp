@@ -50,8 +50,12 @@ DATAFLUX_INLINE bool token_cache::is_current(std::string_view authorization) con
 
 DATAFLUX_INLINE std::optional<access_token> token_cache::current(time_point now) {
   const authorization_value* const value = refresher_->look();
+  if (value == nullptr || now >= value->gone) {
+    refresher_->refresh_if_gone(now);
+    return std::nullopt;
+  }
   refresher_->refresh_if_due(now);
-  if (value == nullptr || now >= value->gone || value->text.empty()) return std::nullopt;
+  if (value->text.empty()) return std::nullopt;
   return refresher_->token_of(*value, now);
 }
 
