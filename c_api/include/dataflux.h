@@ -377,14 +377,12 @@ typedef struct dataflux_job_options {
   size_t struct_size;
   uint32_t rank;      /* of this process, below `processes` */
   uint32_t processes; /* 0 = 1 */
-  /* Requests a second that a bucket takes when nobody has used it yet; 0 = 5,000 and 1,000. Reads
-   * are listings and metadata, too. */
+  /* Requests a second that a bucket takes when nobody has used it yet; 0 = 5,000 and 1,000. They
+   * double in 20 minutes while they are used. Reads are listings and metadata, too. */
   double reads;
   double writes;
-  /* In that time they double while they are used; 0 = 20 minutes. */
-  int64_t doubling_ns;
-  /* A process that has said nothing new for so long is dead: the others take its share; 0 = 30 s.
-   */
+  /* A process that has said nothing new for so long is dead, and the others take its share; 0 = 30
+   * seconds. */
   int64_t lease_ns;
 } dataflux_job_options;
 

@@ -40,14 +40,11 @@ result<service::job_share_options> job_options_of(const dataflux_job_options* gi
     if (std::isfinite(rate) && rate >= 0 && (rate == 0 || (rate >= 1 && rate <= 1e9))) continue;
     return error(errc::invalid_argument, "reads, writes: rates are from 1 to 1e9 a second");
   }
-  if (o->doubling_ns < 0 || o->lease_ns < 0) {
-    return error(errc::invalid_argument, "doubling_ns, lease_ns: times are not negative");
-  }
+  if (o->lease_ns < 0) return error(errc::invalid_argument, "lease_ns: it is not negative");
   return service::job_share_options{.rank = o->rank,
                                     .processes = processes,
                                     .reads = o->reads,
                                     .writes = o->writes,
-                                    .doubling = dataflux_c::duration_of(o->doubling_ns),
                                     .lease = dataflux_c::duration_of(o->lease_ns)};
 }
 

@@ -34,7 +34,7 @@ _POLL = 0.05
 _FIRST_TOKEN = 10.0  # seconds that the first token of a job may take
 _GONE = 10.0  # seconds before its end from which on a token is not taken
 _APART = 10**9  # ns: ends of two tokens; that of one is computed anew each time, by two clocks
-_NONE = b"{}"  # on the board: clients of this job send no token
+_NONE = b"{}"  # on the board: clients of this job send no token, or one without an end
 _RATES = {"gs": (5000.0, 1000.0), "s3": (5500.0, 3500.0), "ais": (1e9, 1e9)}
 
 
@@ -212,7 +212,7 @@ class Job:
         until = monotonic() + min(_FIRST_TOKEN, self._lease)
         while monotonic() < until:
             if asks:
-                if self._put_token() is not False:
+                if self._put_token():
                     return
             elif self._take_token() or self._board.get("token") == _NONE:
                 return
@@ -251,19 +251,20 @@ class Job:
         return True
 
     def _put_token(self):
-        """Tells the others of the client's token, if it is newer. False: it has none yet, and has asked for one. None:
-        it sends none."""
+        """Tells the others of the client's token, if it is newer. False: it has none yet, and has asked for one."""
         from ctypes import c_int64, string_at
 
         token, expires, error = _Text(), c_int64(), ErrorHandle()
         try:
             checked(library.client_token(self._client._handle(), byref(token), byref(expires), byref(error)), error)
+            if not token.value:
+                return False
         except PreconditionError:
+            pass  # it sends none
+        if not expires.value:  # of one without an end nobody knows which is newer
             if self._board.get("token") is None:
                 self._board.put("token", _NONE)
-            return None
-        if not token.value:
-            return False
+            return True
         if expires.value > max(self._expires, self._on_board()[1]) + _APART:
             self._expires = expires.value
             told = {"token": string_at(token.value).decode(), "expires_ns": expires.value}
