@@ -4,6 +4,7 @@ that nothing dangles; none can be written."""
 from __future__ import annotations
 
 import ctypes
+from array import array
 from bisect import bisect_right
 
 from ._calls import checked
@@ -171,6 +172,16 @@ class Table:
                 continue
             yield chunk, range(some.start - first, some.stop - first, step)
             at += len(some)
+
+    def sizes(self, rows):
+        """Bytes of rows, which are numbers in any order, as an array."""
+        found, first, end, sizes = array("Q"), 0, 0, None
+        for row in rows:
+            if not first <= row < end:
+                chunk = self.chunk(row)
+                first, end, sizes = chunk.first, chunk.end, chunk.sizes
+            found.append(sizes[row - first])
+        return found
 
     def of_name(self, name):
         """The rows of that name, which lie together: names are in order of their UTF-8."""

@@ -15,7 +15,6 @@ from operator import index
 from typing import Any, Callable, Iterable, Iterator, Protocol, Sequence
 
 from .._client import Client
-from .._columns import chosen
 from .._errors import DataLossError, PreconditionError
 from .._get_many import GetMany
 from .._items import Item
@@ -137,9 +136,7 @@ class Listed:
 
     def sizes_at(self, rows: array[int]) -> array[int]:
         """Bytes of rows, as they were listed."""
-        found = array("Q")
-        for chunk, some in self._rows._table.runs(rows):  # type: ignore[union-attr]
-            found.extend(chosen(chunk.sizes, some))
+        found: array[int] = self._rows._table.sizes(rows)  # type: ignore[union-attr]
         return found
 
     def received(self, client: Client) -> list[tuple[Listed, Callable[[array[int]], array[int]]]]:
