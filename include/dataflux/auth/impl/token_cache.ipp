@@ -108,7 +108,6 @@ class token_cache::refresher final : public http::exchange {
     return current_ != nullptr && !current_->text.empty() && current_->text != authorization;
   }
 
-  /// Without the word before it.
   access_token token_of(const authorization_value& value, time_point now) {
     access_token token{value.text.substr(std::string_view("Bearer ").size()), system_time::max()};
     if (value.gone != never) {
