@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/codec/detail/polynomial.hpp>
 
 #include <isa-l/crc.h>
 
@@ -11,36 +12,25 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail::codec {
 
-/// Polynomials over GF(2) of degree below 32 as the checksum holds them: reflected, x^0 in the top
-/// bit. The modulus is Castagnoli's, without its x^32.
 inline constexpr std::uint32_t castagnoli = 0x82F63B78U;
-
-constexpr std::uint32_t multiply_mod(std::uint32_t a, std::uint32_t b) noexcept {
-  std::uint32_t product = 0;
-  for (std::uint32_t bit = 0x80000000U; bit != 0; bit >>= 1) {
-    if ((a & bit) != 0) product ^= b;
-    b = (b >> 1) ^ ((b & 1U) != 0 ? castagnoli : 0U);
-  }
-  return product;
-}
 
 /// x^(2^k). 31 entries are all: x^(2^31) = x again (protocol.md 5.2).
 constexpr std::array<std::uint32_t, 31> make_powers() {
   std::array<std::uint32_t, 31> powers{};
-  std::uint32_t power = 0x40000000U;
+  std::uint32_t power = times_x(castagnoli, reflected_one<std::uint32_t>);
   for (std::uint32_t& p : powers) {
     p = power;
-    power = multiply_mod(power, power);
+    power = multiply_mod(castagnoli, power, power);
   }
   return powers;
 }
 inline constexpr std::array<std::uint32_t, 31> powers_of_x = make_powers();
-static_assert(multiply_mod(powers_of_x[30], powers_of_x[30]) == powers_of_x[0]);
+static_assert(multiply_mod(castagnoli, powers_of_x[30], powers_of_x[30]) == powers_of_x[0]);
 
 /// crc * x^(8 length): what `length` zero bytes make of a checksum, but for its init and xorout.
 inline std::uint32_t shift_crc(std::uint32_t crc, std::uint64_t length) noexcept {
   for (std::size_t k = 3; length != 0; length >>= 1, k = k == 30 ? 0 : k + 1) {
-    if ((length & 1U) != 0) crc = multiply_mod(powers_of_x[k], crc);
+    if ((length & 1U) != 0) crc = multiply_mod(castagnoli, powers_of_x[k], crc);
   }
   return crc;
 }

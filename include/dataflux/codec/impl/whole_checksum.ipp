@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/detail/base64.hpp>
+#include <dataflux/codec/detail/polynomial.hpp>
 #include <dataflux/codec/detail/whole_checksum.hpp>
 
 #include <array>
@@ -18,7 +19,7 @@ constexpr crc_tables<Word> make_crc_tables(Word polynomial) {
   for (std::size_t byte = 0; byte < 256; ++byte) {
     auto value = static_cast<Word>(byte);
     for (int bit = 0; bit < 8; ++bit) {
-      value = (value >> 1U) ^ ((value & 1U) != 0 ? polynomial : Word{0});
+      value = times_x(polynomial, value);
     }
     tables[0][byte] = value;
   }
@@ -59,19 +60,10 @@ Word extend_by_tables(const crc_tables<Word>& tables, Word crc, bytes_view bytes
 /// checksum, but for its init and xorout. By squaring: x^(2^k) for each bit of the length.
 template <class Word>
 constexpr Word shift_sum(Word polynomial, Word crc, std::uint64_t length) noexcept {
-  constexpr Word one = Word{1} << (sizeof(Word) * 8 - 1);
-  const auto multiply = [polynomial](Word a, Word b) {
-    Word product = 0;
-    for (Word bit = one; bit != 0; bit >>= 1U) {
-      if ((a & bit) != 0) product ^= b;
-      b = (b >> 1U) ^ ((b & 1U) != 0 ? polynomial : Word{0});
-    }
-    return product;
-  };
-  Word power = one >> 8U;  // x^8
+  Word power = reflected_one<Word> >> 8U;  // x^8
   for (; length != 0; length >>= 1U) {
-    if ((length & 1U) != 0) crc = multiply(power, crc);
-    power = multiply(power, power);
+    if ((length & 1U) != 0) crc = multiply_mod(polynomial, power, crc);
+    power = multiply_mod(polynomial, power, power);
   }
   return crc;
 }

@@ -3,10 +3,10 @@
 #include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/detail/unique_name.hpp>
 #include <dataflux/exec/detail/file_place.hpp>
+#include <dataflux/exec/detail/folder_entries.hpp>
 #include <dataflux/exec/detail/hidden_file.hpp>
 #include <dataflux/exec/detail/locked_file.hpp>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +15,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -87,15 +86,9 @@ class hidden_file_sweep {
   }
 
   void run() const {
-    const int again = ::openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (again < 0) return;
-    const auto close_directory = [](DIR* open) { ::closedir(open); };
-    const std::unique_ptr<DIR, decltype(close_directory)> entries(::fdopendir(again));
-    if (entries == nullptr) {
-      ::close(again);
-      return;
-    }
-    while (const ::dirent* entry = ::readdir(entries.get())) {
+    folder_entries entries(folder_);
+    if (!entries) return;
+    while (const ::dirent* entry = entries.next()) {
       if (is_hidden_file_name(entry->d_name)) remove_if_left(entry->d_name);
     }
   }

@@ -3,16 +3,15 @@
 #include <dataflux/checkpoint/upload_file.hpp>
 #include <dataflux/detail/file_error.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
+#include <dataflux/exec/detail/folder_entries.hpp>
 #include <dataflux/exec/detail/hidden_file.hpp>
 #include <dataflux/folder/detail/file_walk.hpp>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -21,17 +20,6 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr std::size_t folders_at_once = 16;
 /// Read in one call, so that none takes long.
 inline constexpr std::size_t folders_a_step = 64;
-
-struct close_directory {
-  void operator()(DIR* open) const noexcept { ::closedir(open); }
-};
-using directory_ptr = std::unique_ptr<DIR, close_directory>;
-
-/// A second descriptor, since closedir() closes the one that it was given.
-inline directory_ptr read_entries(const folder_handle& from) {
-  const int again = ::openat(from.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  return directory_ptr(again < 0 ? nullptr : ::fdopendir(again));
-}
 
 /// Not all file systems say so in readdir().
 inline bool is_folder(const folder_handle& in, const ::dirent& entry) noexcept {
@@ -54,10 +42,9 @@ DATAFLUX_INLINE file_walk::file_walk(folder_ptr root) {
 
 DATAFLUX_INLINE void file_walk::enter(folder_ptr in, std::string prefix) {
   level inner{std::move(in), std::move(prefix)};
-  const directory_ptr entries = read_entries(*inner.in);
-  if (entries == nullptr) return tell(inner, file_error(errno, "read", inner.in->shown(".")));
-  errno = 0;
-  while (const ::dirent* entry = ::readdir(entries.get())) {
+  folder_entries entries(inner.in->descriptor());
+  if (!entries) return tell(inner, file_error(errno, "read", inner.in->shown(".")));
+  while (const ::dirent* entry = entries.next()) {
     const std::string_view name = entry->d_name;
     const bool folder = is_folder(*inner.in, *entry);
     // Journals, parts and hidden files are never folders.
@@ -65,7 +52,6 @@ DATAFLUX_INLINE void file_walk::enter(folder_ptr in, std::string prefix) {
       inner.names.emplace_back(name);
       if (folder) inner.names.back() += '/';
     }
-    errno = 0;
   }
   if (errno != 0) tell(inner, file_error(errno, "read", inner.in->shown(".")));
   std::sort(inner.names.begin(), inner.names.end());
