@@ -240,8 +240,8 @@ DATAFLUX_API dataflux_status dataflux_cache_open(const char* folder,
                                                  const dataflux_cache_options* options,
                                                  dataflux_cache** out, dataflux_error** err);
 /* What it did in this process, as a JSON object: "hits", "hit_bytes", "misses", "kept",
- * "kept_bytes", "refused", "evicted_bytes", "damaged", "errors". Free the text by
- * dataflux_text_free(). Any thread. */
+ * "kept_bytes", "refused", "evicted" (segments), "evicted_bytes", "damaged", "errors". Free the
+ * text by dataflux_text_free(). Any thread. */
 DATAFLUX_API dataflux_status dataflux_cache_counters(const dataflux_cache* cache, char** out,
                                                      dataflux_error** err);
 /* Waits until what was read before is written. Any thread. */
@@ -356,8 +356,9 @@ DATAFLUX_API dataflux_status dataflux_client_fail_token(dataflux_client* client,
                                                         dataflux_error** err);
 
 /* The client's metrics as a JSON object: requests and bytes ("totals"), times of attempts by verb
- * ("verbs"), "connections", "pacing" by bucket, and "memory". Times are nanoseconds. Free the text
- * by dataflux_text_free(). Any thread. */
+ * ("verbs"), "connections", "pacing" by bucket, "memory", and "cache", as by
+ * dataflux_cache_counters() or null. Times are nanoseconds. Free the text by dataflux_text_free().
+ * Any thread. */
 DATAFLUX_API dataflux_status dataflux_client_metrics(const dataflux_client* client, char** out,
                                                      dataflux_error** err);
 /* The same in Prometheus' text format, version 0.0.4: names begin with "dataflux_", times are
@@ -365,6 +366,13 @@ DATAFLUX_API dataflux_status dataflux_client_metrics(const dataflux_client* clie
 DATAFLUX_API dataflux_status dataflux_client_prometheus(const dataflux_client* client, char** out,
                                                         dataflux_error** err);
 DATAFLUX_API void dataflux_text_free(char* text);
+
+/* For callers that find bytes of an object damaged, by a checksum of their own, say. What the
+ * client's cache has of that generation is read from the service from now on, but for what was
+ * compared when it came. Without a cache it does nothing. Blocks for the disk. Any thread. */
+DATAFLUX_API dataflux_status dataflux_client_forget(const dataflux_client* client,
+                                                    const char* bucket, const char* object,
+                                                    int64_t generation, dataflux_error** err);
 
 /* ---- A job: processes that share the rate of a bucket ---------------------------------------- */
 

@@ -1,6 +1,6 @@
 #include "cache.hpp"
 
-#include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/service/client_snapshot.hpp>
 
 #include <string>
 #include <utility>
@@ -35,20 +35,7 @@ dataflux_status dataflux_cache_counters(const dataflux_cache* cache, char** out,
     if (out == nullptr) return missing("out");
     *out = nullptr;
     if (auto good = usable(cache, "cache"); !good) return good;
-    const dataflux::cache_counters now = cache->what.counters();
-    dataflux::detail::codec::json_writer w;
-    w.begin_object();
-    w.key("hits").natural(now.hits);
-    w.key("hit_bytes").natural(now.hit_bytes);
-    w.key("misses").natural(now.misses);
-    w.key("kept").natural(now.kept);
-    w.key("kept_bytes").natural(now.kept_bytes);
-    w.key("refused").natural(now.refused);
-    w.key("evicted_bytes").natural(now.evicted_bytes);
-    w.key("damaged").natural(now.damaged);
-    w.key("errors").natural(now.errors);
-    w.end_object();
-    *out = dataflux_c::text_for_caller(w.text());
+    *out = dataflux_c::text_for_caller(dataflux::detail::json_of(cache->what.counters()));
     return {};
   });
 }

@@ -1,6 +1,7 @@
 #include "client.hpp"
 
 #include <dataflux/auth/credentials.hpp>
+#include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -283,7 +284,10 @@ result<std::shared_ptr<client_state>> make_client(const dataflux_client_options*
     t.concurrency.max = static_cast<int>(std::min(o.max_concurrency, 65'536U));
   }
   auto state = std::make_shared<client_state>(std::move(ring), *std::move(made), t);
-  if (o.cache != nullptr) o.cache->what.serve(state->context, service_of(state->service));
+  if (o.cache != nullptr) {
+    state->cache = o.cache->what;
+    state->cache->serve(state->context, service_of(state->service));
+  }
   return state;
 }
 
@@ -311,9 +315,7 @@ result<void> give_metrics(const dataflux_client* client,
   *out = nullptr;
   const auto state = usable_state(client);
   if (!state) return state.error();
-  dataflux::client_snapshot now = (*state)->snapshot();
-  now.memory = (*state)->context.memory();
-  *out = text_for_caller(text_of_snapshot(now));
+  *out = text_for_caller(text_of_snapshot((*state)->snapshot()));
   return {};
 }
 
@@ -404,6 +406,19 @@ dataflux_status dataflux_client_prometheus(const dataflux_client* client, char**
 }
 
 void dataflux_text_free(char* text) { delete[] text; }
+
+dataflux_status dataflux_client_forget(const dataflux_client* client, const char* bucket,
+                                       const char* object, int64_t generation,
+                                       dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (bucket == nullptr) return missing("bucket");
+    if (object == nullptr) return missing("object");
+    const auto state = dataflux_c::usable_state(client);
+    if (!state) return state.error();
+    (*state)->context.state()->engine.forget_object(bucket, object, generation);
+    return {};
+  });
+}
 
 void dataflux_client_close(dataflux_client* client) {
   dataflux_c::if_own(client, [client] { client->state->close(); });

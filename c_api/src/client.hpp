@@ -3,6 +3,7 @@
 #include "boundary.hpp"
 
 #include <dataflux/ais/client.hpp>
+#include <dataflux/cache/disk_cache.hpp>
 #include <dataflux/exec/event_ring.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/s3/client.hpp>
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,8 +69,14 @@ class client_state : public std::enable_shared_from_this<client_state> {
   result<void> limit_rate(std::string_view bucket, std::string_view kind, double rate) const {
     return std::visit([&](const auto& c) { return c->limit_rate(bucket, kind, rate); }, service);
   }
+  std::optional<dataflux::disk_cache> cache{};  ///< set before anybody has the client
+
+  /// Of all that it has.
   dataflux::client_snapshot snapshot() const {
-    return std::visit([](const auto& c) { return c->snapshot(); }, service);
+    auto now = std::visit([](const auto& c) { return c->snapshot(); }, service);
+    now.memory = context.memory();
+    if (cache) now.cache = cache->counters();
+    return now;
   }
   /// The operation of a request, which may be one that object_store does not name: unimplemented
   /// where this service lacks it.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/cache_counters.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/latency_histogram.hpp>
@@ -229,6 +230,8 @@ struct client_snapshot {
   std::vector<pacing_snapshot> pacing{};
   /// Of whom the caller says so: `seen.memory = context.memory()`.
   std::optional<memory_snapshot> memory{};
+  /// The same: `seen.cache = cache.counters()`, which are of all clients that it serves.
+  std::optional<cache_counters> cache{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -237,13 +237,17 @@ void call_player::release() {
 void call_player::ask_client() {
   dataflux_client* const client = any(clients_);
   char* text_out = nullptr;
-  switch (dice_.below(5)) {
+  switch (dice_.below(6)) {
     case 3: {
       std::int64_t expires = 0;
       said(dataflux_client_token(client, dice_.chance(4) ? nullptr : &text_out, &expires, err()));
       dataflux_text_free(text_out);
       break;
     }
+    case 4:
+      said(dataflux_client_forget(client, dice_.chance(8) ? nullptr : "bkt", "o/1",
+                                  dice_.chance(2) ? 1 : 0, err()));
+      break;
     case 0:
       text_of(dice_.chance(2) ? dataflux_client_prometheus(client, &text_out, err())
                               : dataflux_client_metrics(client, &text_out, err()),

@@ -97,6 +97,10 @@ TEST_CASE("dataflux_client: bad input is answered before any request", "[c_api]"
   CHECK(dataflux_client_metrics(w.client.get(), nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_client_prometheus(nullptr, &text, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_client_prometheus(w.client.get(), nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_client_forget(nullptr, "b", "o", 1, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_client_forget(w.client.get(), nullptr, "o", 1, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_client_forget(w.client.get(), "b", nullptr, 1, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_client_forget(w.client.get(), "b", "o", 1, why) == DATAFLUX_OK);  // no cache
   dataflux_client_close(nullptr);
   dataflux_client_free(nullptr);
   (dataflux_client_options_init)(nullptr, sizeof(size_t));
@@ -118,6 +122,7 @@ TEST_CASE("dataflux_client: its metrics are a JSON object, or text for Prometheu
   CHECK(json.find("\"requests_a\":") != std::string::npos);
   CHECK(json.find("\"requests_a\":0") == std::string::npos);
   CHECK(json.find("\"memory\":{\"cap\":268435456,") != std::string::npos);
+  CHECK(json.find("\"cache\":null") != std::string::npos);
   REQUIRE(dataflux_client_prometheus(w.client.get(), &text, why) == DATAFLUX_OK);
   const prometheus_text seen(text);
   dataflux_text_free(text);
@@ -168,6 +173,7 @@ TEST_CASE("dataflux_client: closed under its operations and streams", "[c_api]")
   char* text = nullptr;
   CHECK(dataflux_client_metrics(w.client.get(), &text, why) == DATAFLUX_FAILED_PRECONDITION);
   CHECK(dataflux_client_prometheus(w.client.get(), &text, why) == DATAFLUX_FAILED_PRECONDITION);
+  CHECK(dataflux_client_forget(w.client.get(), "b", "o", 1, why) == DATAFLUX_FAILED_PRECONDITION);
 }
 
 TEST_CASE("dataflux_client: handles may be freed in any order", "[c_api]") {

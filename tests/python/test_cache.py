@@ -1,11 +1,13 @@
 """A disk that keeps what was read: who answers what, and what becomes of damage and of killed processes."""
 
+import io
 import os
 import pickle
 import random
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 
 import pytest
@@ -162,6 +164,51 @@ def test_damage_is_found(cached, cache, bucket):
         file.write(bytes([byte ^ 1]))
     assert cached.get(row) == data
     assert cache.counters()["damaged"] == 1
+
+
+def flipped(emulator, name, offset):
+    """One byte of the next reply."""
+    emulator.faults({"verb": "objects.media", "object": name, "action": "flip_byte", "offset": offset, "count": 1})
+
+
+def test_what_open_has_found_damaged_is_read_anew(emulator, cache, bucket):
+    data = os.urandom(3 << 20)
+    bucket.put("a", data)
+    flipped(emulator, "a", 1000)
+
+    def read():
+        with client.open(bucket("a"), "rb") as file:
+            return file.read()
+
+    with emulator.client(cache=cache, slice=1 << 20) as client:
+        with pytest.raises(dataflux.DataLossError):
+            read()
+        cache.flush()
+        again, sent = asked(client, read)
+        assert again == data and sent > 1  # its metadata, and what was forgotten
+        cache.flush()
+        assert asked(client, read) == (data, 1)
+
+
+def test_a_shard_that_came_damaged_is_read_anew(cached, emulator, cache, bucket):
+    import dataflux.webdataset as wds
+
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for n in range(6):
+            member = tarfile.TarInfo(f"{n:02}.bin")
+            member.size = 1_000_000  # all of them are more than is read at once
+            archive.addfile(member, io.BytesIO(bytes(member.size)))
+    bucket.put("0.tar", out.getvalue())
+    flipped(emulator, "0.tar", 3)  # of the first member's name
+
+    def read():
+        return [sample["__key__"] for sample in wds.WebDataset(bucket("0.tar"), shardshuffle=False, client=cached)]
+
+    with pytest.raises(dataflux.DataLossError):
+        read()
+    cache.flush()
+    assert read() == [f"{n:02}" for n in range(6)]
 
 
 def test_a_client_that_is_pickled_or_forked_uses_it(emulator, cache, bucket):

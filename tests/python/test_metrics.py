@@ -77,14 +77,42 @@ def test_opentelemetry_gets_the_counts_of_each_client(emulator, bucket, client, 
         [(("client", "one"), ("verb", "objects.get"))]
 
 
-def test_every_instrument_has_values(bucket, client, reader):
+def test_every_instrument_has_values(emulator, bucket, reader, tmp_path):
     from dataflux import opentelemetry
 
     bucket.put("x", b"123")
-    client.stat(bucket("x"))
-    opentelemetry.instrument(client, reader.provider)
-    for name, *_ in opentelemetry._INSTRUMENTS:
-        assert points(reader, f"dataflux.{name}"), name
+    with emulator.client(cache=dataflux.Cache(tmp_path)) as client:
+        client.stat(bucket("x"))
+        opentelemetry.instrument(client, reader.provider)
+        for name, *_ in opentelemetry._INSTRUMENTS:
+            assert points(reader, f"dataflux.{name}"), name
+
+
+def test_what_a_cache_did_is_told_by_its_clients(emulator, bucket, client, reader, tmp_path):
+    from dataflux.opentelemetry import instrument
+
+    bucket.put("x", b"123")
+    cache = dataflux.Cache(tmp_path)
+    with emulator.client(cache=cache) as cached:
+        [row] = cached.list(bucket("x"))
+        for _ in range(3):
+            cached.get(row)
+            cache.flush()
+        told = cached.metrics()["cache"]
+        assert told == cache.counters()
+        assert (told["hits"], told["hit_bytes"], told["misses"], told["kept"]) == (2, 6, 1, 1)
+        assert told["evicted"] == told["damaged"] == told["errors"] == 0
+        text = cached.prometheus().splitlines()
+        assert 'dataflux_cache_reads_total{result="hit"} 2' in text
+        assert 'dataflux_cache_body_bytes_total{direction="read"} 6' in text
+        assert "dataflux_cache_evictions_total 0" in text
+        instrument(client, reader.provider, attributes={"client": "without"})
+        instrument(cached, reader.provider, attributes={"client": "with"})
+        assert points(reader, "dataflux.cache.reads") == {
+            (("client", "with"), ("result", "hit")): 2, (("client", "with"), ("result", "miss")): 1}
+        assert points(reader, "dataflux.cache.damaged") == {(("client", "with"),): 0}
+    assert client.metrics()["cache"] is None
+    assert "dataflux_cache" not in client.prometheus()
 
 
 class Loader:

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/cache/cache_counters.hpp>
+#include <dataflux/cache_counters.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 

@@ -96,7 +96,8 @@ struct read_summary {
   std::uint64_t object_size{0};
   /// CRC32C of the whole object, when the service gave one.
   std::optional<std::uint32_t> object_crc32c{};
-  /// The bytes were the whole object and its checksum was compared and equal.
+  /// The bytes were the whole object and its checksum was compared and equal. Of what a cache has
+  /// also a range that was compared.
   bool verified{false};
   std::int64_t generation{0};
   std::int64_t metageneration{0};

@@ -42,6 +42,7 @@ FUNCTIONS = {
     'client_metrics': 'iPPP',
     'client_prometheus': 'iPPP',
     'text_free': 'vP',
+    'client_forget': 'iPssqP',
     'job_options_init': 'vPQ',
     'job_create': 'iPPP',
     'job_beat': 'iPPPQPP',

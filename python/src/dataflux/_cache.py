@@ -68,7 +68,7 @@ class Cache:
     def counters(self) -> Dict[str, int]:
         """What it did in this process: "hits", "hit_bytes", "misses" (reads of the store that could have been hits),
         "kept" and "kept_bytes" (of those), "refused" (of those, for want of room or because the disk was slower than
-        the network), "evicted_bytes", "damaged" (found with another checksum, and read from the store), "errors"
+        the network), "evicted" and "evicted_bytes" (segments that made room), "damaged" (found with another checksum, and read from the store), "errors"
         (of the disk)."""
         import json
 

@@ -109,6 +109,18 @@ def failure(queue, record):
     return _errors.of_status(name, f"the call failed: {name}")
 
 
+def forget(client, bucket, name, generation):
+    """Bytes of an object are damaged, as somebody has found: a cache of the client's gives none of it again that
+    was not compared when it came. It never fails, since something else has: a client that is closed forgets
+    nothing."""
+    error = ErrorHandle()
+    try:
+        if library.client_forget(client._handle(), bucket, name, generation, byref(error)):
+            _errors.taken(error)
+    except _errors.Error:
+        pass
+
+
 def checked(status, error):
     """Raises what `error`, an ErrorHandle, says where the status is not OK."""
     if status:

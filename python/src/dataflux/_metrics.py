@@ -50,7 +50,8 @@ class MetricsVerbs:
         """What the client does now and has done.
 
         Returns: "totals" (requests, bytes, retries), "connections" and "memory", which are dicts;
-            "verbs" (times of attempts) and "pacing" (by bucket), which are lists of dicts. Sizes are
+            "verbs" (times of attempts) and "pacing" (by bucket), which are lists of dicts; "cache",
+            which is what Cache.counters() gives, or None where the client has none. Sizes are
             bytes; times, whose names end in _ns, are nanoseconds. Counters begin at 0 with the
             client, and in a forked child.
 

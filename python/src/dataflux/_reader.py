@@ -6,7 +6,7 @@ from functools import partial
 from operator import methodcaller
 
 from . import _abi, _wait
-from ._calls import Call, taker
+from ._calls import Call, forget, taker
 from ._forms import awaiting, blocking
 from ._handles import ErrorHandle, OperationHandle, handle
 from ._lent import Lent, new_bytes
@@ -222,6 +222,10 @@ class _Body:
             wanted.lend(into)
             found: list[bytes] | None = await wanted.read(reader)
             return found
+
+    def _forget(self):
+        """What was read is damaged: no cache is to give it again."""
+        forget(self._client, *self._of, self._options[0])
 
     def close(self) -> None:
         """Lets go of it. Reads that are under way go on. Again it does nothing."""

@@ -10,7 +10,7 @@ from operator import index as whole_number
 from struct import Struct
 
 from . import _abi, _errors
-from ._calls import Call, calling, checked, json_of, taker, watched
+from ._calls import Call, calling, checked, forget, json_of, taker, watched
 from ._columns import ListingHandle, Table
 from ._errors import PreconditionError, after
 from ._get_many import AsyncGetMany, GetMany
@@ -366,7 +366,9 @@ class _Batches(GetMany):
         made, splitter = [], Splitter(self._index)
         for item, number, shard in zip(items, numbers, shards):
             sample = {"__key__": None, "__url__": self._urls.get(shard) or self._url(shard)}
-            error = item.error or splitter.split(number, item.data, sample)
+            error = item.error
+            if error is None and (error := splitter.split(number, item.data, sample)) is not None:
+                self._forget(shard)
             if error is None:
                 made.append(sample)
             elif self._on_error == "return":
@@ -379,6 +381,10 @@ class _Batches(GetMany):
                 self._end()
                 break
         return made
+
+    def _forget(self, shard):
+        of = self._index._shard(shard)
+        forget(self._client, self._index.bucket.encode(), of.name.encode(), of.generation)
 
     def _url(self, shard):
         url = self._urls[shard] = url_of(self._index.bucket, self._index._shard(shard).name)

@@ -61,6 +61,16 @@ def _memory(now):
         yield now["memory"][use], {"use": use}
 
 
+def _of_cache(*values):
+    """values: (name of a counter, attributes); nothing of a client that has no cache."""
+    def of(now):
+        if now["cache"] is not None:
+            for name, attributes in values:
+                yield now["cache"][name], attributes
+
+    return of
+
+
 def _paced(name):
     def of(now):
         for one in now["pacing"]:
@@ -84,6 +94,16 @@ _INSTRUMENTS = (
     ("pacing.in_flight", "gauge", "{request}", "Requests in flight, by bucket", _paced("in_flight")),
     ("pacing.waiting", "gauge", "{call}", "Calls in line for their turn, by bucket",
      _paced("waiting")),
+    ("cache.reads", "counter", "{read}", "Reads that a cache on a disk may answer, by whether it did",
+     _of_cache(("hits", {"result": "hit"}), ("misses", {"result": "miss"}))),
+    ("cache.records", "counter", "{record}", "What was read past it, by what became of it",
+     _of_cache(("kept", {"result": "kept"}), ("refused", {"result": "refused"}))),
+    ("cache.io", "counter", "By", "Bytes of bodies from and to the cache",
+     _of_cache(("hit_bytes", {"direction": "read"}), ("kept_bytes", {"direction": "written"}))),
+    ("cache.evictions", "counter", "{segment}", "Segments that made room for others", _of_cache(("evicted", {}))),
+    ("cache.evicted", "counter", "By", "Bytes of these segments", _of_cache(("evicted_bytes", {}))),
+    ("cache.damaged", "counter", "{record}", "Records that were found to be damaged", _of_cache(("damaged", {}))),
+    ("cache.errors", "counter", "{error}", "Errors of the cache's file system", _of_cache(("errors", {}))),
 )
 
 

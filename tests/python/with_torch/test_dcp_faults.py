@@ -272,6 +272,25 @@ def test_bytes_that_are_not_those_that_were_written_are_an_error(options, bucket
     assert isinstance(told.value.failures[0][0], dataflux.DataLossError)
 
 
+def test_bytes_that_were_damaged_once_are_not_read_again_from_a_cache(emulator, bucket, tmp_path):
+    cache = dataflux.Cache(tmp_path)
+    client = emulator.client(cache=cache)
+    dcp.save({"a": torch.ones(1000), "b": torch.ones(100_000)},
+             storage_writer=StorageWriter(bucket("r"), client=client), no_dist=True)
+    emulator.faults({"verb": "objects.media", "object": "*.distcp", "action": "flip_byte", "count": 1, "offset": 720})
+
+    def load():
+        state = {"a": torch.zeros(1000)}
+        dcp.load(state, no_dist=True, storage_reader=StorageReader(bucket("r"), client=client))
+        cache.flush()
+        return state["a"]
+
+    with pytest.raises(dcp.api.CheckpointException, match="__0_0.distcp"):
+        load()
+    assert load().sum() == 1000
+    client.close()
+
+
 class Evil:
     def __init__(self, path):
         self.path = path

@@ -88,4 +88,35 @@ TEST_CASE("cache_index: a full bucket forgets the oldest", "[cache]") {
   }
 }
 
+TEST_CASE("cache_index: doubts are counted for all who open it, and stay in a full bucket",
+          "[cache]") {
+  fixture w;
+  w.index.open(w.folder.descriptor(), 1);
+  const auto hash = [](std::uint64_t number) { return number << 32U; };  // one bucket
+  CHECK(w.index.doubts_of(hash(1), true).count == 0);
+  w.index.doubt(hash(1));
+  w.index.doubt(hash(1));
+  w.index.doubt(hash(2));
+  for (std::uint32_t i = 1; i <= 40; ++i) REQUIRE(w.index.put(hash(i), {i, 0, 1}));
+  cache_index other;
+  other.open(w.folder.descriptor(), 1);
+  CHECK(other.doubts_of(hash(1), true).count == 2);
+  CHECK(other.doubts_of(hash(2), true).count == 1);
+  CHECK(other.doubts_of(hash(3), true).count == 0);
+  CHECK(other.find(hash(1), true).count == 0);  // no place
+  CHECK(other.find(hash(40), true).count == 1);
+}
+
+TEST_CASE("cache_index: another number than before is never that of no doubts", "[cache]") {
+  fixture w;
+  w.index.open(w.folder.descriptor(), 1);
+  std::uint16_t last = 0;
+  for (int i = 0; i < 66'000; ++i) {
+    w.index.doubt(7);
+    const std::uint16_t now = w.index.doubts_of(7, true).count;
+    if (now == 0 || now == last) FAIL("after " << i);
+    last = now;
+  }
+}
+
 }  // namespace cache_index_test

@@ -58,6 +58,16 @@ client_snapshot full_snapshot() {
                         .started = 1'000,
                         .rejected = 10});
   out.memory = {.cap = 1U << 28U, .held = 11, .borrowed = 12, .upload_cap = 13, .upload_held = 14};
+  out.cache = {.hits = 21,
+               .hit_bytes = 22,
+               .misses = 23,
+               .kept = 24,
+               .kept_bytes = 25,
+               .refused = 26,
+               .evicted = 27,
+               .evicted_bytes = 28,
+               .damaged = 29,
+               .errors = 30};
   return out;
 }
 
@@ -104,9 +114,13 @@ TEST_CASE("client_snapshot: its JSON is read back as it was", "[service]") {
         R"("in_flight":7,"waiting":6,"started":1000,"rejected":10}])");
   CHECK(root.find("memory").to_string() ==
         R"({"cap":268435456,"held":11,"borrowed":12,"upload_cap":13,"upload_held":14})");
+  CHECK(root.find("cache").to_string() ==
+        R"({"hits":21,"hit_bytes":22,"misses":23,"kept":24,"kept_bytes":25,"refused":26,)"
+        R"("evicted":27,"evicted_bytes":28,"damaged":29,"errors":30})");
 
   const auto nothing = parsed(to_json({}));
   CHECK(nothing.root().find("memory").kind() == dataflux::detail::codec::json_kind::null);
+  CHECK(nothing.root().find("cache").kind() == dataflux::detail::codec::json_kind::null);
   CHECK(nothing.root().find("verbs").to_string() == "[]");
 }
 
@@ -118,6 +132,16 @@ TEST_CASE("client_snapshot: its Prometheus text has the values, by the grammar",
   CHECK(text[R"(dataflux_requests_total{class="free"})"] == 3);
   CHECK(text["dataflux_retries_total"] == 4);
   CHECK(text["dataflux_paced_total"] == 5);
+  CHECK(text[R"(dataflux_cache_reads_total{result="hit"})"] == 21);
+  CHECK(text[R"(dataflux_cache_reads_total{result="miss"})"] == 23);
+  CHECK(text[R"(dataflux_cache_records_total{result="kept"})"] == 24);
+  CHECK(text[R"(dataflux_cache_records_total{result="refused"})"] == 26);
+  CHECK(text[R"(dataflux_cache_body_bytes_total{direction="read"})"] == 22);
+  CHECK(text[R"(dataflux_cache_body_bytes_total{direction="written"})"] == 25);
+  CHECK(text["dataflux_cache_evictions_total"] == 27);
+  CHECK(text["dataflux_cache_evicted_bytes_total"] == 28);
+  CHECK(text["dataflux_cache_damaged_total"] == 29);
+  CHECK(text["dataflux_cache_errors_total"] == 30);
   CHECK(text[R"(dataflux_body_bytes_total{direction="sent"})"] == 6);
   CHECK(text["dataflux_failed_calls_total"] == 8);
   const std::string first = R"({verb="objects.get",phase="first_byte")";

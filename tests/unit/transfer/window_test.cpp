@@ -263,6 +263,22 @@ TEST_CASE("read_window: no more items ahead than the option allows", "[transfer]
   CHECK(window.ahead() == 3);
 }
 
+TEST_CASE("read_window: no more bytes ahead than are of use, but for two items", "[transfer]") {
+  read_budget budget(1'000);
+  read_window window(budget, {});
+  window.set_most_ahead(25);
+  CHECK(start_all(window, 10) == 3);
+  window.arrived(0, 1ms);
+  window.taken(0, start);
+  CHECK(start_all(window, 10) == 1);
+  read_budget other(1'000);
+  read_window large(other, {});
+  large.set_most_ahead(25);
+  CHECK(start_all(large, 100) == 2);
+  large.set_most_ahead(1'000);
+  CHECK(start_all(large, 100) == 8);
+}
+
 TEST_CASE("read_window: of unknown size a guess is set aside", "[transfer]") {
   read_budget budget(1'000);
   read_window window(budget, {}, {.first_guess = 100});
@@ -572,6 +588,8 @@ TEST_CASE("read_window: one consumer at several windows always gets on, within t
       while (streams[which]->done());
     }
     --left;
+    if (below(10) == 0)
+      streams[which]->window().set_most_ahead(below(2) == 0 ? below(300) : 1'000'000);
     clock.at(clock.now() + duration(1ms) * static_cast<int>(below(3)),
              [&] { streams[which]->take(again); });
   };

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <dataflux/bytes.hpp>
 #include <dataflux/detail/config.hpp>
 #include <dataflux/result.hpp>
 
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -37,12 +39,17 @@ class cache_file {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
   int descriptor() const noexcept { return descriptor_; }
+  /// As pread(), of which it gives the result. If it may not block, only what the system has in
+  /// memory.
+  ::ssize_t read(bytes_span into, std::uint64_t at, bool may_block = true) const noexcept;
   explicit operator bool() const noexcept { return descriptor_ >= 0; }
 
  private:
   int descriptor_{-1};
 };
 
+/// failed_precondition for a file system of several machines, by statfs::f_type.
+result<void> check_local_type(std::uint32_t type, const std::string& path);
 /// Its path.
 std::string cache_folder_path(const std::string& path);
 /// The cache's own folder below `path`. `make`: both are made where they are missing.
@@ -76,13 +83,15 @@ struct cache_room {
   std::uint64_t bytes_removed{0};
 };
 
-/// Sees to it that `needed` bytes more are within the limits: segments that were of no use in the
-/// quarter of an hour before `now` are removed, drawn by lot. Where there are too few of them no
-/// room is made: then what is there is of more use than what would come.
+/// Sees to it that `needed` bytes more than those of `there`, which are all segments, are within
+/// the limits: segments that were of no use in the quarter of an hour before `now` are removed,
+/// drawn by lot. Where there are too few of them no room is made: then what is there is of more use
+/// than what would come.
 ///
 /// By lot, since a training job reads what it has in one order again and again: if that is more
 /// than the limit, the segment that was of no use for longest is the next one to be of use.
-cache_room make_room(int folder, const cache_limits& limits, std::uint64_t needed, ::timespec now);
+cache_room make_room(int folder, const std::vector<segment_facts>& there,
+                     const cache_limits& limits, std::uint64_t needed, ::timespec now);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 

@@ -10,6 +10,8 @@
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr const char* cache_index_name = "1-index";
+/// No segment's number: such a place has no record, but the doubts of an object as its offset.
+inline constexpr std::uint32_t doubts_segment = 0xffffffff;
 
 /// Where a record lies: a segment, and in it units of 64 bytes. No segment has number 0.
 struct cache_place {
@@ -27,6 +29,9 @@ struct cache_place {
 ///
 /// It is read and not mapped: what another process cuts off, or a disk that fails, is an error then
 /// and no signal. A process holds nothing of it in memory, and sees what others add at once.
+///
+/// Beside the places it has how often an object was found to be damaged, for the few that ever
+/// were: then none of its records that were not compared is used any more, wherever they are.
 ///
 /// Errors: none: what fails is not found. A file that is damaged, or made for a cache of less than
 /// a quarter, is replaced; then what was kept before is not found any more. Threads: all members
@@ -48,6 +53,15 @@ class cache_index {
   /// False where it is not kept.
   bool put(std::uint64_t hash, const cache_place& place) const noexcept;
   void drop(std::uint64_t hash, const cache_place& place) const noexcept;
+
+  struct doubts {
+    std::uint16_t count{0};
+    bool blocks{false};  ///< as of found
+  };
+  /// By cache_key::doubts_hash().
+  doubts doubts_of(std::uint64_t hash, bool may_block) const noexcept;
+  /// One more.
+  void doubt(std::uint64_t hash) const noexcept;
   bool usable() const noexcept { return static_cast<bool>(file_); }
 
  private:
@@ -57,12 +71,18 @@ class cache_index {
   };
   using bucket = std::array<slot, bucket_places>;
 
+  static std::uint32_t tag_of(std::uint64_t hash) noexcept {
+    return static_cast<std::uint32_t>(hash >> 32U);
+  }
+  static const slot* doubts_in(const bucket& known, std::uint64_t hash) noexcept;
+
   bool open_known(int folder) noexcept;
   bool is_small_for(std::uint64_t wanted) const noexcept;
   bool make(int folder, std::uint64_t buckets);
   std::uint64_t begin_of(std::uint64_t hash) const noexcept;
-  bool read(std::uint64_t begin, bucket& into) const noexcept;
-  bool write(std::uint64_t begin, std::size_t which, const slot& value) const noexcept;
+  enum class outcome : std::uint8_t { read, blocks, failed };
+  outcome read(std::uint64_t hash, bucket& into, bool may_block) const noexcept;
+  bool write(std::uint64_t hash, std::size_t which, const slot& value) const noexcept;
 
   cache_file file_{};
   std::uint64_t buckets_{0};

@@ -31,7 +31,12 @@ struct cache_key {
   bool whole() const noexcept { return offset == 0 && length == byte_range::to_end; }
   /// Of the same object and generation.
   cache_key of_whole() const;
+  bool same_object(const cache_key& other) const noexcept {
+    return generation == other.generation && names == other.names;
+  }
   std::uint64_t hash() const noexcept;
+  /// By it the index has how often the object was found to be damaged.
+  std::uint64_t doubts_hash() const noexcept;
 };
 
 /// The head of a record.
@@ -46,6 +51,9 @@ struct cache_head {
   std::uint32_t crc32c{0};  ///< of the body
   std::optional<std::uint32_t> object_crc32c{};
   bool verified{false};  ///< read_summary::verified
+  /// How often the object had been found to be damaged when the body was kept. If it is another
+  /// number now, what is not verified counts as damaged.
+  std::uint16_t doubts{0};
 
   std::uint64_t bytes_before_body() const noexcept { return cache_head_bytes + name_bytes; }
   /// With its padding.

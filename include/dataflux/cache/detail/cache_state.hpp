@@ -1,10 +1,10 @@
 #pragma once
 
-#include <dataflux/cache/cache_counters.hpp>
 #include <dataflux/cache/detail/cache_folder.hpp>
 #include <dataflux/cache/detail/cache_index.hpp>
 #include <dataflux/cache/detail/cache_record.hpp>
 #include <dataflux/cache/detail/segment_writer.hpp>
+#include <dataflux/cache_counters.hpp>
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/result.hpp>
 
@@ -35,8 +35,15 @@ class cache_state {
   /// memory, and only small bodies.
   cache_answer read(const cache_key& key, byte_sink& sink, bool may_block);
   void keep(const cache_key& key, const read_summary& summary, bytes_view body) noexcept;
+  /// What is kept for the key, or waits to be written.
   void forget(const cache_key& key) noexcept;
-  void missed() noexcept { cache_counts::add(files_->counts.misses); }
+  /// All of the object that is not verified.
+  void forget_object(const cache_key& any) noexcept;
+  void missed() noexcept {
+    cache_counts::add(files_->counts.misses);
+    hits_in_a_row_.store(0, std::memory_order_relaxed);
+  }
+  bool is_warm() const noexcept { return hits_in_a_row_.load(std::memory_order_relaxed) >= 64; }
   void flush() { writer_->flush(); }
   cache_counters counters() const noexcept;
   /// In the child of a fork: nothing may be used.
@@ -47,14 +54,17 @@ class cache_state {
                            bool may_block);
   cache_answer read_at(const cache_place& place, const cache_key& key, std::uint64_t most,
                        byte_sink& sink, bool may_block);
-  cache_answer deliver(int segment, std::uint64_t begin, const cache_head& head, byte_sink& sink,
-                       bool may_block);
+  cache_answer checked(const cache_file& segment, std::uint64_t begin, const cache_head& head,
+                       const cache_key& key, byte_sink& sink, bool may_block);
+  cache_answer deliver(const cache_file& segment, std::uint64_t begin, const cache_head& head,
+                       byte_sink& sink, bool may_block);
   cache_answer undelivered(cache_answer::kind what, byte_sink& sink);
   void of_use(int segment, std::uint64_t bytes) noexcept;
 
   const process_stamp born_{};
   const std::shared_ptr<cache_files> files_;
   const std::shared_ptr<segment_writer> writer_;
+  std::atomic<std::uint64_t> hits_in_a_row_{0};
   std::atomic<std::uint64_t> untold_{0};  ///< bytes of hits since a segment was last marked
 };
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -22,9 +23,12 @@ class cached_reads final : public read_cache {
   DATAFLUX_INLINE bool takes(const read_request& request) const noexcept override;
   DATAFLUX_INLINE void start(scheduler& strand, const read_request& request, byte_sink& sink,
                              completion done, origin from_store) override;
+  bool is_warm() const noexcept override { return state_->is_warm(); }
   DATAFLUX_INLINE void keep(const read_request& request, const read_summary& summary,
                             bytes_view body) noexcept override;
   DATAFLUX_INLINE void forget(const read_request& request) noexcept override;
+  DATAFLUX_INLINE void forget_object(std::string_view bucket, std::string_view object,
+                                     std::int64_t generation) noexcept override;
 
  private:
   const std::shared_ptr<cache_state> state_;
@@ -67,6 +71,7 @@ class cached_read final : public byte_sink, public std::enable_shared_from_this<
   void answered(cache_answer answer);
   void read_from_store();
   void came(result<read_summary> outcome);
+  bool is_all_of(const read_summary& summary) const noexcept;
   void end(result<read_summary> outcome);
 
   const std::shared_ptr<cache_state> state_;

@@ -24,6 +24,7 @@ struct cache_counts {
   std::atomic<std::uint64_t> kept{0};
   std::atomic<std::uint64_t> kept_bytes{0};
   std::atomic<std::uint64_t> refused{0};
+  std::atomic<std::uint64_t> evicted{0};
   std::atomic<std::uint64_t> evicted_bytes{0};
   std::atomic<std::uint64_t> damaged{0};
   std::atomic<std::uint64_t> errors{0};
@@ -70,6 +71,10 @@ class segment_writer : public std::enable_shared_from_this<segment_writer> {
   /// A copy of the body is written later, unless there is too much to write, or it is too large
   /// for a segment.
   void add(const cache_key& key, const read_summary& summary, bytes_view body) noexcept;
+  /// What was added for the key and is not written yet will not be found.
+  void forget(const cache_key& key) noexcept;
+  /// The same of all of its object that is not verified.
+  void forget_object(const cache_key& any) noexcept;
   /// Blocks until all that was added before is written or refused. Not on a thread for files.
   void flush();
 
@@ -77,7 +82,9 @@ class segment_writer : public std::enable_shared_from_this<segment_writer> {
   struct record {
     buffer memory{};
     std::size_t bytes{0};
-    std::uint64_t hash{0};
+    cache_head head{};
+    cache_key key{};  ///< by which it is found
+    bool forgotten{false};
   };
 
   void enqueue(record fresh);
@@ -86,8 +93,11 @@ class segment_writer : public std::enable_shared_from_this<segment_writer> {
   void work();
   bool fits(std::uint64_t bytes);
   bool begin_segment();
-  bool write(const std::deque<record>& some, std::size_t first, std::size_t count);
-  void write_all(const std::deque<record>& some);
+  bool write(std::size_t first, std::size_t count);
+  void tell_index(const record& written, const cache_place& place);
+  void write_all();
+  template <class Which>
+  void forget_those(Which which) noexcept;
   void refuse(const record& what) noexcept;
   void give_up() noexcept;
 
@@ -98,6 +108,8 @@ class segment_writer : public std::enable_shared_from_this<segment_writer> {
   std::mutex mutex_{};
   std::condition_variable idle_{};
   std::deque<record> waiting_{};
+  /// By the step that runs. Changed with the mutex held, but for the memory of each.
+  std::deque<record> writing_{};
   std::uint64_t waiting_bytes_{0};  ///< with those that are being written
   bool busy_{false};
 

@@ -42,8 +42,7 @@ class segment_walk {
  private:
   bytes_view read(std::uint64_t at, std::size_t most) {
     memory_.resize(most);
-    const ::ssize_t got =
-        ::pread(file_.descriptor(), memory_.data(), most, static_cast<::off_t>(at));
+    const ::ssize_t got = file_.read(memory_, at);
     return bytes_view(memory_).first(static_cast<std::size_t>(std::max<::ssize_t>(got, 0)));
   }
 

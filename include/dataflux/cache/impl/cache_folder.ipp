@@ -5,17 +5,17 @@
 #include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/detail/unique_name.hpp>
+#include <dataflux/exec/detail/folder_entries.hpp>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/uio.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <memory>
 #include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -42,16 +42,20 @@ inline constexpr std::array<shared_file_system, 9> shared_file_systems{{
     {0x47504653, "GPFS"},
 }};
 
-inline result<void> check_local(int folder, const std::string& path) {
-  struct statfs facts {};
-  if (::fstatfs(folder, &facts) != 0) return file_error(errno, "look at", path);
+DATAFLUX_INLINE result<void> check_local_type(std::uint32_t type, const std::string& path) {
   for (const shared_file_system& each : shared_file_systems) {
-    if (static_cast<std::uint32_t>(facts.f_type) != each.type) continue;
+    if (type != each.type) continue;
     return error{errc::failed_precondition,
                  "'" + path + "' is on " + each.name +
                      ", which several machines share: a cache is of use on a disk of this machine"};
   }
   return {};
+}
+
+inline result<void> check_local(int folder, const std::string& path) {
+  struct statfs facts {};
+  if (::fstatfs(folder, &facts) != 0) return file_error(errno, "look at", path);
+  return check_local_type(static_cast<std::uint32_t>(facts.f_type), path);
 }
 
 inline result<void> check_own(int folder, const std::string& path) {
@@ -63,6 +67,12 @@ inline result<void> check_own(int folder, const std::string& path) {
                "'" + path +
                    "' is another user's, or others may write there: what they put there would be "
                    "served; remove it, or name another folder"};
+}
+
+DATAFLUX_INLINE ::ssize_t cache_file::read(bytes_span into, std::uint64_t at,
+                                           bool may_block) const noexcept {
+  ::iovec to{into.data(), into.size()};
+  return ::preadv2(descriptor_, &to, 1, static_cast<::off_t>(at), may_block ? 0 : RWF_NOWAIT);
 }
 
 DATAFLUX_INLINE std::string cache_folder_path(const std::string& path) {
@@ -117,16 +127,9 @@ inline std::uint32_t segment_number(std::string_view name) noexcept {
 
 DATAFLUX_INLINE std::vector<segment_facts> segments_of(int folder) {
   std::vector<segment_facts> all;
-  const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (again < 0) return all;
-  const auto close_directory = [](DIR* open) { ::closedir(open); };
-  const std::unique_ptr<DIR, decltype(close_directory)> entries(::fdopendir(again),
-                                                                close_directory);
-  if (entries == nullptr) {
-    ::close(again);
-    return all;
-  }
-  while (const ::dirent* entry = ::readdir(entries.get())) {
+  folder_entries entries(folder);
+  if (!entries) return all;
+  while (const ::dirent* entry = entries.next()) {
     const std::uint32_t number = segment_number(entry->d_name);
     struct stat facts {};
     if (number == 0 || ::fstatat(folder, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
@@ -137,7 +140,8 @@ DATAFLUX_INLINE std::vector<segment_facts> segments_of(int folder) {
   return all;
 }
 
-DATAFLUX_INLINE cache_room make_room(int folder, const cache_limits& limits, std::uint64_t needed,
+DATAFLUX_INLINE cache_room make_room(int folder, const std::vector<segment_facts>& there,
+                                     const cache_limits& limits, std::uint64_t needed,
                                      ::timespec now) {
   cache_room room;
   struct statfs facts {};
@@ -145,7 +149,7 @@ DATAFLUX_INLINE cache_room make_room(int folder, const cache_limits& limits, std
   std::uint64_t free = facts.f_bavail * static_cast<std::uint64_t>(facts.f_bsize);
   std::uint64_t held = needed;
   std::vector<segment_facts> idle;
-  for (const segment_facts& each : segments_of(folder)) {
+  for (const segment_facts& each : there) {
     held += each.bytes;
     if (now.tv_sec - each.used.tv_sec >= cache_idle_seconds) idle.push_back(each);
   }

@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,10 +52,14 @@ DATAFLUX_INLINE bool cache_index::is_small_for(std::uint64_t wanted) const noexc
 
 DATAFLUX_INLINE bool cache_index::open_known(int folder) noexcept {
   cache_file file(::openat(folder, cache_index_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  if (!file) {  // where nothing may be written, what is there can be read all the same
+    file = cache_file(::openat(folder, cache_index_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  }
   cache_index_head head;
   struct stat facts {};
   if (!file || ::fstat(file.descriptor(), &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
-  if (::pread(file.descriptor(), &head, sizeof head, 0) != ::ssize_t{sizeof head}) return false;
+  const auto bytes = std::as_writable_bytes(std::span(&head, 1));
+  if (file.read(bytes, 0) != ::ssize_t{sizeof head}) return false;
   if (head.magic != cache_index_head().magic || head.checksum != head.right_checksum()) {
     return false;
   }
@@ -92,54 +95,83 @@ DATAFLUX_INLINE std::uint64_t cache_index::begin_of(std::uint64_t hash) const no
   return cache_index_head_bytes + (hash & (buckets_ - 1)) * sizeof(bucket);
 }
 
-DATAFLUX_INLINE bool cache_index::read(std::uint64_t begin, bucket& into) const noexcept {
+DATAFLUX_INLINE cache_index::outcome cache_index::read(std::uint64_t hash, bucket& into,
+                                                       bool may_block) const noexcept {
+  if (!usable()) return outcome::failed;
   const ::ssize_t got =
-      ::pread(file_.descriptor(), into.data(), sizeof into, static_cast<::off_t>(begin));
-  return got == ::ssize_t{sizeof into};
+      file_.read(std::as_writable_bytes(std::span(into)), begin_of(hash), may_block);
+  if (got == ::ssize_t{sizeof into}) return outcome::read;
+  return may_block ? outcome::failed : outcome::blocks;
 }
 
-DATAFLUX_INLINE bool cache_index::write(std::uint64_t begin, std::size_t which,
+DATAFLUX_INLINE bool cache_index::write(std::uint64_t hash, std::size_t which,
                                         const slot& value) const noexcept {
-  const auto at = static_cast<::off_t>(begin + which * sizeof value);
+  const auto at = static_cast<::off_t>(begin_of(hash) + which * sizeof value);
   return ::pwrite(file_.descriptor(), &value, sizeof value, at) == ::ssize_t{sizeof value};
 }
 
 DATAFLUX_INLINE cache_index::found cache_index::find(std::uint64_t hash,
                                                      bool may_block) const noexcept {
   found all;
-  if (!usable()) return all;
   bucket known;
-  ::iovec to{known.data(), sizeof known};
-  const auto begin = static_cast<::off_t>(begin_of(hash));
-  if (may_block) {
-    if (!read(begin_of(hash), known)) return all;
-  } else if (::preadv2(file_.descriptor(), &to, 1, begin, RWF_NOWAIT) != ::ssize_t{sizeof known}) {
-    all.blocks = true;
-    return all;
-  }
-  const auto tag = static_cast<std::uint32_t>(hash >> 32U);
+  const outcome got = read(hash, known, may_block);
+  all.blocks = got == outcome::blocks;
+  if (got != outcome::read) return all;
   for (const slot& each : known) {
-    if (each.tag != tag || each.place.segment == 0 || all.count == all.places.size()) continue;
+    const std::uint32_t segment = each.place.segment;
+    if (each.tag != tag_of(hash) || segment == 0 || segment == doubts_segment) continue;
+    if (all.count == all.places.size()) break;
     all.places[all.count++] = each.place;
   }
   return all;
 }
 
+/// The place with the least segment is the one that goes; doubts stay.
 DATAFLUX_INLINE bool cache_index::put(std::uint64_t hash, const cache_place& place) const noexcept {
   bucket known;
-  if (!usable() || !read(begin_of(hash), known)) return false;
+  if (read(hash, known, true) != outcome::read) return false;
   const auto least = [](const slot& a, const slot& b) { return a.place.segment < b.place.segment; };
   const auto at = std::min_element(known.begin(), known.end(), least);
-  return write(begin_of(hash), static_cast<std::size_t>(at - known.begin()),
-               {static_cast<std::uint32_t>(hash >> 32U), place});
+  return write(hash, static_cast<std::size_t>(at - known.begin()), {tag_of(hash), place});
 }
 
 DATAFLUX_INLINE void cache_index::drop(std::uint64_t hash,
                                        const cache_place& place) const noexcept {
   bucket known;
-  if (!usable() || !read(begin_of(hash), known)) return;
+  if (read(hash, known, true) != outcome::read) return;
   for (std::size_t i = 0; i < known.size(); ++i) {
-    if (known[i].place == place) write(begin_of(hash), i, {});
+    if (known[i].place == place) write(hash, i, {});
+  }
+}
+
+DATAFLUX_INLINE const cache_index::slot* cache_index::doubts_in(const bucket& known,
+                                                                std::uint64_t hash) noexcept {
+  for (const slot& each : known) {
+    if (each.tag == tag_of(hash) && each.place.segment == doubts_segment) return &each;
+  }
+  return nullptr;
+}
+
+DATAFLUX_INLINE cache_index::doubts cache_index::doubts_of(std::uint64_t hash,
+                                                           bool may_block) const noexcept {
+  bucket known;
+  const outcome got = read(hash, known, may_block);
+  if (got != outcome::read) return {.blocks = got == outcome::blocks};
+  const slot* const there = doubts_in(known, hash);
+  return {.count = static_cast<std::uint16_t>(there == nullptr ? 0 : there->place.offset)};
+}
+
+DATAFLUX_INLINE void cache_index::doubt(std::uint64_t hash) const noexcept {
+  bucket known;
+  if (read(hash, known, true) != outcome::read) return;
+  const slot* const there = doubts_in(known, hash);
+  // Another number than before is all that counts; 0 is that of who was never doubted.
+  const auto next = static_cast<std::uint16_t>(there == nullptr ? 1 : there->place.offset + 1);
+  const cache_place place{doubts_segment, std::max<std::uint32_t>(next, 1), 0};
+  if (there == nullptr) {
+    put(hash, place);
+  } else {
+    write(hash, static_cast<std::size_t>(there - known.data()), {tag_of(hash), place});
   }
 }
 

@@ -13,6 +13,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr std::uint32_t cache_record_magic = 0x31636664;
 inline constexpr std::uint32_t cache_body_verified = 1;
 inline constexpr std::uint32_t cache_object_crc_known = 2;
+/// The doubts are above it.
+inline constexpr std::uint32_t cache_flag_bits = 16;
 
 /// As it lies in a segment. The checksum covers all that is behind it, and the names.
 struct cache_head_image {
@@ -49,11 +51,21 @@ DATAFLUX_INLINE cache_key cache_key::of_whole() const {
   return key;
 }
 
-DATAFLUX_INLINE std::uint64_t cache_key::hash() const noexcept {
-  const std::array<std::uint64_t, 3> numbers{static_cast<std::uint64_t>(generation), offset,
+inline std::uint64_t hash_of(const cache_key& key, std::uint64_t offset,
+                             std::uint64_t length) noexcept {
+  const std::array<std::uint64_t, 3> numbers{static_cast<std::uint64_t>(key.generation), offset,
                                              length};
-  const std::uint64_t of_names = codec::xxhash64(dataflux::as_bytes(std::string_view(names)));
+  const std::uint64_t of_names = codec::xxhash64(dataflux::as_bytes(std::string_view(key.names)));
   return codec::xxhash64(std::as_bytes(std::span(numbers)), of_names);
+}
+
+DATAFLUX_INLINE std::uint64_t cache_key::hash() const noexcept {
+  return hash_of(*this, offset, length);
+}
+
+/// No read begins there.
+DATAFLUX_INLINE std::uint64_t cache_key::doubts_hash() const noexcept {
+  return hash_of(*this, byte_range::to_end, 0);
 }
 
 DATAFLUX_INLINE std::uint64_t cache_head::record_bytes() const noexcept {
@@ -101,7 +113,8 @@ DATAFLUX_INLINE void encode_cache_head(const cache_head& head, std::string_view 
   image.magic = cache_record_magic;
   image.name_bytes = head.name_bytes;
   image.flags = (head.verified ? cache_body_verified : 0U) |
-                (head.object_crc32c ? cache_object_crc_known : 0U);
+                (head.object_crc32c ? cache_object_crc_known : 0U) |
+                std::uint32_t{head.doubts} << cache_flag_bits;
   image.generation = head.generation;
   image.metageneration = head.metageneration;
   image.offset = head.offset;
@@ -136,6 +149,7 @@ DATAFLUX_INLINE std::optional<cache_head> decode_cache_head(bytes_view from) noe
   head.crc32c = image.crc32c;
   if ((image.flags & cache_object_crc_known) != 0) head.object_crc32c = image.object_crc32c;
   head.verified = (image.flags & cache_body_verified) != 0;
+  head.doubts = static_cast<std::uint16_t>(image.flags >> cache_flag_bits);
   return head;
 }
 

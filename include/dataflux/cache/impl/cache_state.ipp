@@ -5,7 +5,6 @@
 #include <dataflux/detail/short_of_memory.hpp>
 
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,14 +22,6 @@ inline constexpr std::size_t cache_read_piece = 256U << 10U;
 /// A segment is marked as of use once for so many bytes of hits, which is often enough: one that is
 /// read through is marked by chance as often as it has such pieces.
 inline constexpr std::uint64_t bytes_per_mark = 1U << 20U;
-
-/// As pread(), of which it gives the result.
-inline ::ssize_t read_segment(int file, bytes_span into, std::uint64_t at,
-                              bool may_block) noexcept {
-  ::iovec to{into.data(), into.size()};
-  const int flags = may_block ? 0 : RWF_NOWAIT;
-  return ::preadv2(file, &to, 1, static_cast<::off_t>(at), flags);
-}
 
 DATAFLUX_INLINE cache_state::cache_state(cache_file folder, const cache_limits& limits)
     : files_(std::make_shared<cache_files>(std::move(folder), limits)),
@@ -76,7 +67,7 @@ DATAFLUX_INLINE cache_answer cache_state::read_at(const cache_place& place, cons
   std::array<std::byte, cache_head_bytes + most_cache_names> before;
   const auto known = bytes_span(before).first(cache_head_bytes + key.names.size());
   const std::uint64_t begin = std::uint64_t{place.offset} * cache_alignment;
-  const ::ssize_t got = read_segment(segment.descriptor(), known, begin, may_block);
+  const ::ssize_t got = segment.read(known, begin, may_block);
   if (got < static_cast<::ssize_t>(known.size()) && !may_block) return {cache_answer::kind::blocks};
   const auto head =
       got == static_cast<::ssize_t>(known.size()) ? decode_cache_head(known) : std::nullopt;
@@ -89,13 +80,24 @@ DATAFLUX_INLINE cache_answer cache_state::read_at(const cache_place& place, cons
     return {};
   }
   if (head->bytes > most) return {};  // a part of the object is asked for
-  cache_answer answer = deliver(segment.descriptor(), begin + known.size(), *head, sink, may_block);
+  cache_answer answer = checked(segment, begin + known.size(), *head, key, sink, may_block);
   if (answer.what == cache_answer::kind::miss) files_->index.drop(key.hash(), place);
   return answer;
 }
 
+DATAFLUX_INLINE cache_answer cache_state::checked(const cache_file& segment, std::uint64_t begin,
+                                                  const cache_head& head, const cache_key& key,
+                                                  byte_sink& sink, bool may_block) {
+  if (!head.verified) {
+    const auto doubts = files_->index.doubts_of(key.doubts_hash(), may_block);
+    if (doubts.blocks) return {cache_answer::kind::blocks};
+    if (doubts.count != head.doubts) return {};
+  }
+  return deliver(segment, begin, head, sink, may_block);
+}
+
 /// Into the sink; what is found to be damaged on the way is taken back.
-DATAFLUX_INLINE cache_answer cache_state::deliver(int segment, std::uint64_t begin,
+DATAFLUX_INLINE cache_answer cache_state::deliver(const cache_file& segment, std::uint64_t begin,
                                                   const cache_head& head, byte_sink& sink,
                                                   bool may_block) {
   if (auto good = sink.expect(head.bytes); !good) {
@@ -118,7 +120,7 @@ DATAFLUX_INLINE cache_answer cache_state::deliver(int segment, std::uint64_t beg
       return {cache_answer::kind::hit, std::move(full)};
     }
     into = into.first(std::min(into.size(), most));
-    const ::ssize_t got = read_segment(segment, into, begin + all.length(), may_block);
+    const ::ssize_t got = segment.read(into, begin + all.length(), may_block);
     if (got <= 0) {
       if (got < 0 && !may_block) return undelivered(cache_answer::kind::blocks, sink);
       cache_counts::add(got < 0 ? files_->counts.errors : files_->counts.damaged);
@@ -133,9 +135,10 @@ DATAFLUX_INLINE cache_answer cache_state::deliver(int segment, std::uint64_t beg
     cache_counts::add(files_->counts.damaged);
     return undelivered(cache_answer::kind::miss, sink);
   }
+  hits_in_a_row_.fetch_add(1, std::memory_order_relaxed);
   cache_counts::add(files_->counts.hits);
   cache_counts::add(files_->counts.hit_bytes, head.bytes);
-  of_use(segment, head.bytes);
+  of_use(segment.descriptor(), head.bytes);
   return {cache_answer::kind::hit, head.summary()};
 }
 
@@ -157,14 +160,19 @@ DATAFLUX_INLINE void cache_state::keep(const cache_key& key, const read_summary&
   writer_->add(key, summary, body);
 }
 
+/// What waits first: a record that is being written is found in the index, or never gets there.
 DATAFLUX_INLINE void cache_state::forget(const cache_key& key) noexcept {
-  const auto drop_all = [this](std::uint64_t hash) {
-    const cache_index::found found = files_->index.find(hash, true);
-    for (std::size_t i = 0; i < found.count; ++i) files_->index.drop(hash, found.places[i]);
-  };
-  drop_all(key.hash());
+  writer_->forget(key);
+  const std::uint64_t hash = key.hash();
+  const cache_index::found found = files_->index.find(hash, true);
+  for (std::size_t i = 0; i < found.count; ++i) files_->index.drop(hash, found.places[i]);
   if (key.offset != 0 || key.whole()) return;
-  within_memory([&] { drop_all(key.of_whole().hash()); });
+  within_memory([&] { forget(key.of_whole()); });
+}
+
+DATAFLUX_INLINE void cache_state::forget_object(const cache_key& any) noexcept {
+  writer_->forget_object(any);
+  files_->index.doubt(any.doubts_hash());
 }
 
 DATAFLUX_INLINE cache_counters cache_state::counters() const noexcept {
@@ -177,6 +185,7 @@ DATAFLUX_INLINE cache_counters cache_state::counters() const noexcept {
           .kept = now(files_->counts.kept),
           .kept_bytes = now(files_->counts.kept_bytes),
           .refused = now(files_->counts.refused),
+          .evicted = now(files_->counts.evicted),
           .evicted_bytes = now(files_->counts.evicted_bytes),
           .damaged = now(files_->counts.damaged),
           .errors = now(files_->counts.errors)};

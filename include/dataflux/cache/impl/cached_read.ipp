@@ -31,8 +31,16 @@ DATAFLUX_INLINE void cached_reads::keep(const read_request& request, const read_
 }
 
 DATAFLUX_INLINE void cached_reads::forget(const read_request& request) noexcept {
-  if (!takes(request)) return;
   within_memory([&] { state_->forget(cache_key::of(service_, request)); });
+}
+
+DATAFLUX_INLINE void cached_reads::forget_object(std::string_view bucket, std::string_view object,
+                                                 std::int64_t generation) noexcept {
+  within_memory([&] {
+    const read_request all{
+        .bucket = std::string(bucket), .object = std::string(object), .generation = generation};
+    if (takes(all)) state_->forget_object(cache_key::of(service_, all));
+  });
 }
 
 DATAFLUX_INLINE void cached_read::start() {
@@ -78,13 +86,17 @@ DATAFLUX_INLINE void cached_read::read_from_store() {
 }
 
 DATAFLUX_INLINE void cached_read::came(result<read_summary> outcome) {
-  if (outcome && !outcome->decoded && !satisfied()) {
-    const bool same = outcome->generation == 0 || outcome->generation == request_.generation;
-    if (same && in_one_piece_ && landed_ == outcome->bytes && landed_ > 0) {
-      state_->keep(key_, *outcome, {body_, landed_});
-    }
+  if (outcome && in_one_piece_ && landed_ > 0 && !satisfied() && is_all_of(*outcome)) {
+    state_->keep(key_, *outcome, {body_, landed_});
   }
   end(std::move(outcome));
+}
+
+/// Whether what has landed is all that was asked for. A reply may be less than it says.
+DATAFLUX_INLINE bool cached_read::is_all_of(const read_summary& summary) const noexcept {
+  const bool same = summary.generation == 0 || summary.generation == request_.generation;
+  return same && !summary.decoded && landed_ == summary.bytes &&
+         landed_ == request_.range.in(summary.object_size).length;
 }
 
 /// Memory that a sink takes anew moves what has come.

@@ -41,13 +41,11 @@ DATAFLUX_INLINE void segment_writer::add(const cache_key& key, const read_summar
       std::scoped_lock lock(mutex_);
       waiting_bytes_ -= bytes;
     });
-    record fresh{memory_.acquire(static_cast<std::size_t>(bytes)), static_cast<std::size_t>(bytes),
-                 0};
-    cache_key placed{{}, key.generation, head.offset, head.length};
-    placed.names = key.names;
-    fresh.hash = placed.hash();
+    record fresh{.memory = memory_.acquire(static_cast<std::size_t>(bytes)),
+                 .bytes = static_cast<std::size_t>(bytes),
+                 .head = head,
+                 .key = {key.names, key.generation, head.offset, head.length}};
     const bytes_span to = fresh.memory.span().first(fresh.bytes);
-    encode_cache_head(head, key.names, to);
     const auto before = static_cast<std::size_t>(head.bytes_before_body());
     std::memcpy(to.data() + before, body.data(), body.size());
     std::memset(to.data() + before + body.size(), 0, to.size() - before - body.size());
@@ -80,24 +78,46 @@ DATAFLUX_INLINE void segment_writer::rest() noexcept {
 }
 
 DATAFLUX_INLINE void segment_writer::work() {
-  std::deque<record> some;
   {
     std::scoped_lock lock(mutex_);
     std::uint64_t bytes = 0;
     while (!waiting_.empty() && bytes < cache_step_bytes) {
-      const bool moved = within_memory([&] { some.emplace_back(); });
+      const bool moved = within_memory([&] { writing_.emplace_back(); });
       if (!moved) break;
-      some.back() = std::move(waiting_.front());
+      writing_.back() = std::move(waiting_.front());
       waiting_.pop_front();
-      bytes += some.back().bytes;
+      bytes += writing_.back().bytes;
     }
   }
-  if (!within_memory([&] { write_all(some); }))
-    cache_counts::add(files_->counts.refused, some.size());
+  if (!within_memory([&] { write_all(); })) {
+    cache_counts::add(files_->counts.refused, writing_.size());
+  }
   std::scoped_lock lock(mutex_);
-  for (const record& each : some) waiting_bytes_ -= each.bytes;
-  if (!some.empty() && !waiting_.empty()) return step();
+  for (const record& each : writing_) waiting_bytes_ -= each.bytes;
+  const bool some = !writing_.empty();
+  writing_.clear();
+  if (some && !waiting_.empty()) return step();
   rest();
+}
+
+/// One that is being written may be in the index by now: who writes it looks again.
+template <class Which>
+void segment_writer::forget_those(Which which) noexcept {
+  std::scoped_lock lock(mutex_);
+  for (record& each : waiting_) each.forgotten = each.forgotten || which(each);
+  for (record& each : writing_) each.forgotten = each.forgotten || which(each);
+}
+
+DATAFLUX_INLINE void segment_writer::forget(const cache_key& key) noexcept {
+  forget_those([&](const record& each) {
+    return each.key.same_object(key) && each.key.offset == key.offset &&
+           each.key.length == key.length;
+  });
+}
+
+DATAFLUX_INLINE void segment_writer::forget_object(const cache_key& any) noexcept {
+  forget_those(
+      [&](const record& each) { return !each.head.verified && each.key.same_object(any); });
 }
 
 DATAFLUX_INLINE void segment_writer::flush() {
@@ -115,19 +135,19 @@ DATAFLUX_INLINE void segment_writer::give_up() noexcept {
   pause_ = segment_bytes_;
 }
 
-DATAFLUX_INLINE void segment_writer::write_all(const std::deque<record>& some) {
-  for (std::size_t at = 0; at < some.size();) {
-    if (!fits(some[at].bytes)) {
-      refuse(some[at++]);
+DATAFLUX_INLINE void segment_writer::write_all() {
+  for (std::size_t at = 0; at < writing_.size();) {
+    if (!fits(writing_[at].bytes)) {
+      refuse(writing_[at++]);
       continue;
     }
     std::size_t count = 0;
     std::uint64_t bytes = 0;
-    while (at + count < some.size() && count < cache_write_records &&
-           written_ + bytes + some[at + count].bytes <= segment_bytes_) {
-      bytes += some[at + count++].bytes;
+    while (at + count < writing_.size() && count < cache_write_records &&
+           written_ + bytes + writing_[at + count].bytes <= segment_bytes_) {
+      bytes += writing_[at + count++].bytes;
     }
-    if (!write(some, at, count)) cache_counts::add(files_->counts.refused, count);
+    if (!write(at, count)) cache_counts::add(files_->counts.refused, count);
     at += count;
   }
 }
@@ -144,8 +164,8 @@ DATAFLUX_INLINE bool segment_writer::fits(std::uint64_t bytes) {
 
 DATAFLUX_INLINE bool segment_writer::begin_segment() {
   std::uint32_t number = 1;
-  for (const segment_facts& each : segments_of(files_->folder.descriptor()))
-    number = std::max(number, each.number + 1);
+  const std::vector<segment_facts> there = segments_of(files_->folder.descriptor());
+  for (const segment_facts& each : there) number = std::max(number, each.number + 1);
   cache_file fresh;
   constexpr int how = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
   constexpr unsigned ours_alone = 0600;
@@ -161,7 +181,8 @@ DATAFLUX_INLINE bool segment_writer::begin_segment() {
     return false;
   }
   const cache_room room =
-      make_room(files_->folder.descriptor(), files_->limits, segment_bytes_, facts.st_mtim);
+      make_room(files_->folder.descriptor(), there, files_->limits, segment_bytes_, facts.st_mtim);
+  cache_counts::add(files_->counts.evicted, room.segments_removed);
   cache_counts::add(files_->counts.evicted_bytes, room.bytes_removed);
   if (!room.made) {
     ::unlinkat(files_->folder.descriptor(), segment_name(number).c_str(), 0);
@@ -176,13 +197,17 @@ DATAFLUX_INLINE bool segment_writer::begin_segment() {
 
 /// Writes records behind one another and then tells the index. What the disk takes in part only is
 /// in no index; the segment ends there.
-DATAFLUX_INLINE bool segment_writer::write(const std::deque<record>& some, std::size_t first,
-                                           std::size_t count) {
+DATAFLUX_INLINE bool segment_writer::write(std::size_t first, std::size_t count) {
   std::array<::iovec, cache_write_records> pieces;
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    pieces[i] = {some[first + i].memory.data(), some[first + i].bytes};
-    bytes += some[first + i].bytes;
+    record& each = writing_[first + i];
+    if (!each.head.verified) {
+      each.head.doubts = files_->index.doubts_of(each.key.doubts_hash(), true).count;
+    }
+    encode_cache_head(each.head, each.key.names, each.memory.span());
+    pieces[i] = {each.memory.data(), each.bytes};
+    bytes += each.bytes;
   }
   const auto begin = static_cast<::off_t>(written_);
   const ::ssize_t done =
@@ -193,18 +218,25 @@ DATAFLUX_INLINE bool segment_writer::write(const std::deque<record>& some, std::
     return false;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    const record& each = some[first + i];
-    const cache_place place{number_, static_cast<std::uint32_t>(written_ / cache_alignment),
-                            static_cast<std::uint32_t>(each.bytes / cache_alignment)};
+    const record& each = writing_[first + i];
+    tell_index(each, {number_, static_cast<std::uint32_t>(written_ / cache_alignment),
+                      static_cast<std::uint32_t>(each.bytes / cache_alignment)});
     written_ += each.bytes;
-    if (!files_->index.put(each.hash, place)) {
-      cache_counts::add(files_->counts.refused);
-      continue;
-    }
-    cache_counts::add(files_->counts.kept);
-    cache_counts::add(files_->counts.kept_bytes, each.bytes);
   }
   return true;
+}
+
+/// What is forgotten meanwhile is taken back: forget() looks at the index after its own mark.
+DATAFLUX_INLINE void segment_writer::tell_index(const record& written, const cache_place& place) {
+  const std::uint64_t hash = written.key.hash();
+  const bool put = files_->index.put(hash, place);
+  std::unique_lock lock(mutex_);
+  const bool forgotten = written.forgotten;
+  lock.unlock();
+  if (forgotten) files_->index.drop(hash, place);
+  if (!put || forgotten) return cache_counts::add(files_->counts.refused);
+  cache_counts::add(files_->counts.kept);
+  cache_counts::add(files_->counts.kept_bytes, written.bytes);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

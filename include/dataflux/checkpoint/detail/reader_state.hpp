@@ -132,6 +132,8 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   error differing(byte_extent range);
   std::optional<error> check_whole();
   void lose(const error& why);
+  /// What a cache has of the object is not to be trusted: something that came is damaged.
+  void forget_reads() const noexcept;
 
   const transfer_context context_;
   const std::string_view scheme_;  ///< of the store, which may end before

@@ -201,6 +201,7 @@ DATAFLUX_INLINE result<bool> reader_state::received(byte_extent range, bytes_vie
 /// What came first may be with a caller already. Unless that was proven, nothing of the object can
 /// be trusted any more.
 DATAFLUX_INLINE error reader_state::differing(byte_extent range) {
+  if (by_parts() || verified()) forget_reads();
   const std::string what =
       std::to_string(range.length) + " bytes from " + std::to_string(range.offset) + " on";
   if (by_parts()) {
@@ -233,7 +234,12 @@ DATAFLUX_INLINE std::optional<error> reader_state::check_whole() {
   return lost();
 }
 
+DATAFLUX_INLINE void reader_state::forget_reads() const noexcept {
+  context_.state()->engine.forget_object(request_.bucket, request_.object, generation_);
+}
+
 DATAFLUX_INLINE void reader_state::lose(const error& why) {
+  forget_reads();
   std::scoped_lock lock(mutex_);
   if (!lost_) lost_ = why;
   is_lost_.store(true, std::memory_order_release);

@@ -4,6 +4,7 @@
 #include <dataflux/download/batch_getter.hpp>
 #include <dataflux/download/detail/batch_rows.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
+#include <dataflux/download/detail/piece_source.hpp>
 #include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/exec/detail/bells.hpp>
 #include <dataflux/result.hpp>
@@ -20,8 +21,6 @@
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
-
-class get_stream;
 
 /// Between those who push batches, the stream that reads their rows in any order, and those who
 /// take batches. Any thread. The stream is woken under the lock, which only posts, so that close()
@@ -80,21 +79,6 @@ class batch_board : public std::enable_shared_from_this<batch_board> {
   bool finished_{false};
   bool ended_{false};
   std::optional<error> failure_{};
-};
-
-/// Asks the board, which hears of the end of the stream by its destruction.
-class board_source {
- public:
-  explicit board_source(std::shared_ptr<batch_board> board) noexcept : board_(std::move(board)) {}
-  board_source(board_source&&) noexcept = default;
-  board_source& operator=(board_source&&) = delete;
-  ~board_source() {
-    if (board_ != nullptr) board_->close();
-  }
-  taken operator()(get_piece& into) { return board_->take(into); }
-
- private:
-  std::shared_ptr<batch_board> board_;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -16,8 +16,6 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-class get_stream;
-
 /// Requests between those who push them and the stream that takes them. Any thread. The
 /// stream is woken under its lock, which only posts, so that close() is the last that it hears of.
 /// In the child of a fork it takes and gives nothing, without a lock.
@@ -43,7 +41,6 @@ class feed_state {
   };
   template <class Item, class Make>
   std::size_t push(std::span<Item> items, Make make);
-  std::shared_ptr<get_stream> wake();
 
   const process_stamp born_{};
   const std::size_t most_;
@@ -52,21 +49,6 @@ class feed_state {
   std::deque<entry> waiting_{};
   std::weak_ptr<get_stream> stream_{};
   bool finished_{false};
-};
-
-/// Asks the feed, which hears of the end of the stream by its destruction.
-class fed_source {
- public:
-  explicit fed_source(std::shared_ptr<feed_state> feed) noexcept : feed_(std::move(feed)) {}
-  fed_source(fed_source&&) noexcept = default;
-  fed_source& operator=(fed_source&&) = delete;
-  ~fed_source() {
-    if (feed_ != nullptr) feed_->close();
-  }
-  taken operator()(get_piece& into) { return feed_->take(into); }
-
- private:
-  std::shared_ptr<feed_state> feed_;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

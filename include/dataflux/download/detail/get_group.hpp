@@ -41,7 +41,7 @@ class get_group final : public std::enable_shared_from_this<get_group> {
   bool mixed();
   read_summary sum_up();
   void verify();
-  void keep(std::uint64_t object_size);
+  void keep(const read_summary& object);
 
   read_engine& engine_;
   read_member& member_;

@@ -106,6 +106,10 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   void fail(get_unit& unit, const error& why);
   /// The piece is larger than the memory cap.
   void fail_for_cap(get_piece& p) const;
+  /// Of a piece whose length has turned out: whether there is memory for it now. Else it waits for
+  /// that, or has failed.
+  bool has_room(get_unit& unit, std::uint64_t bytes, bool by_parts);
+  void forget_bytes_of(const get_piece& p) noexcept;
   bool reads_again(get_unit& unit);
   void done(get_unit& unit);
   void ready(get_unit& unit);

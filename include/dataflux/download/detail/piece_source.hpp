@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -20,6 +21,29 @@ piece_source pieces_of(std::vector<get_request> requests);
 piece_source pieces_of(object_columns objects);
 /// Rows by their numbers.
 piece_source pieces_of(object_columns objects, std::vector<std::uint64_t> rows);
+
+class get_stream;
+
+/// Wakes the stream that reads from a board, if it is still there. Under the board's lock, behind
+/// which its close() waits: the stream's executor is there as long as that has not been called. The
+/// reference that is given may be the last: it goes without the lock.
+std::shared_ptr<get_stream> wake(const std::weak_ptr<get_stream>& stream);
+
+/// Asks a board, which hears of the end of the stream by its destruction.
+template <class Board>
+class source_from {
+ public:
+  explicit source_from(std::shared_ptr<Board> board) noexcept : board_(std::move(board)) {}
+  source_from(source_from&&) noexcept = default;
+  source_from& operator=(source_from&&) = delete;
+  ~source_from() {
+    if (board_ != nullptr) board_->close();
+  }
+  taken operator()(get_piece& into) { return board_->take(into); }
+
+ private:
+  std::shared_ptr<Board> board_;
+};
 
 /// Objects of which rows are named.
 struct get_rows {

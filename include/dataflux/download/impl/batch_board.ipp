@@ -37,8 +37,6 @@ DATAFLUX_INLINE result<std::uint64_t> batch_board::push(std::span<get_request> r
   return begin(*std::move(made));
 }
 
-/// Under the lock the stream's executor is there as long as close() has not been called. The last
-/// reference may go without it.
 DATAFLUX_INLINE result<std::uint64_t> batch_board::begin(batch_rows rows) {
   std::shared_ptr<get_stream> stream;
   std::scoped_lock lock(mutex_);
@@ -52,11 +50,10 @@ DATAFLUX_INLINE result<std::uint64_t> batch_board::begin(batch_rows rows) {
        .left = count,
        .so_far = {.number = batches_, .memory = rows.memory(), .rows = count, .verified = true}});
   taken_back_unless_kept opened([this] { open_.pop_back(); });
-  stream = stream_.lock();
   if (count > 0) {
     waiting_.push_back(std::move(rows));
     taken_back_unless_kept pushed([this] { waiting_.pop_back(); });
-    if (stream != nullptr) stream->wake();
+    stream = wake(stream_);
     pushed.kept();
   }
   opened.kept();
@@ -70,8 +67,7 @@ DATAFLUX_INLINE void batch_board::finish() {
   std::shared_ptr<get_stream> stream;
   std::scoped_lock lock(mutex_);
   finished_ = true;
-  stream = stream_.lock();
-  if (stream != nullptr) stream->wake();
+  stream = wake(stream_);
 }
 
 DATAFLUX_INLINE void batch_board::attach(const std::shared_ptr<get_stream>& stream) {

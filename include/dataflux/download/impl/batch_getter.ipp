@@ -14,7 +14,7 @@ DATAFLUX_INLINE batch_getter::batch_getter(const transfer_context& context, get_
     : board_(std::make_shared<detail::batch_board>(std::move(objects), how.order)) {
   how.order = get_order::as_ready;
   stream_ = std::make_shared<detail::get_stream>(context.state(), std::move(how),
-                                                 detail::board_source(board_));
+                                                 detail::source_from(board_));
   stream_->start();
   detail::taken_back_unless_kept begun([this] { close(); });
   board_->attach(stream_);

@@ -198,6 +198,7 @@ DATAFLUX_INLINE std::optional<error> download_file_job::compare() {
   if (!whole || !has_sum) return std::nullopt;
   if (other_ ? other_->value == sum : *object_crc32c_ == all.crc()) return std::nullopt;
   there_ = 0;  // which slice is wrong cannot be told
+  context_.state()->engine.forget_object(request_.bucket, request_.object, content_.generation);
   return named(
       {errc::data_loss, "the bytes received do not match the object's " +
                             std::string(other_ ? codec::to_string(other_->kind) : "CRC32C")});

@@ -42,14 +42,6 @@ DATAFLUX_INLINE void feed_state::close() {
   waiting_.clear();
 }
 
-/// Under the lock, behind which close() waits: the stream's executor is there as long as that has
-/// not been called. The last reference may go without it.
-DATAFLUX_INLINE std::shared_ptr<get_stream> feed_state::wake() {
-  auto stream = stream_.lock();
-  if (stream != nullptr) stream->wake();
-  return stream;
-}
-
 template <class Item, class Make>
 std::size_t feed_state::push(std::span<Item> items, Make make) {
   if (born_.inherited()) return 0;
@@ -58,7 +50,7 @@ std::size_t feed_state::push(std::span<Item> items, Make make) {
   if (finished_) return 0;
   const std::size_t count = std::min(items.size(), most_ - std::min(most_, waiting_.size()));
   for (Item& each : items.first(count)) waiting_.push_back(make(each));
-  if (count > 0) kept = wake();
+  if (count > 0) kept = wake(stream_);
   return count;
 }
 
@@ -74,7 +66,7 @@ DATAFLUX_INLINE void feed_state::finish() {
   std::shared_ptr<get_stream> kept;
   std::scoped_lock lock(mutex_);
   finished_ = true;
-  kept = wake();
+  kept = wake(stream_);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -147,7 +147,7 @@ DATAFLUX_INLINE void get_group::finish() {
         if (again) return start();
         const read_summary object = sum_up();
         verify();
-        keep(object.object_size);
+        keep(object);
       },
       [&] {
         again = false;
@@ -239,8 +239,8 @@ DATAFLUX_INLINE void get_group::verify() {
   }
 }
 
-/// Where there is a cache it has what is not known to be wrong.
-DATAFLUX_INLINE void get_group::keep(std::uint64_t object_size) {
+/// Where there is a cache it has what is not known to be wrong, and what was compared as such.
+DATAFLUX_INLINE void get_group::keep(const read_summary& object) {
   if (!engine_.has_cache()) return;
   for (const std::size_t i : missing_) {
     const get_piece& p = pieces_[i];
@@ -248,7 +248,9 @@ DATAFLUX_INLINE void get_group::keep(std::uint64_t object_size) {
     engine_.keep(request_of(p),
                  {.bytes = p.length,
                   .crc32c = p.crc32c,
-                  .object_size = object_size,
+                  .object_size = object.object_size,
+                  .object_crc32c = object.object_crc32c,
+                  .verified = p.verified,
                   .generation = p.generation},
                  p.to);
   }

@@ -248,6 +248,7 @@ DATAFLUX_INLINE void one_read::rest_ended(result<ranged_read_summary> outcome) {
 
 DATAFLUX_INLINE void one_read::whole_ended() {
   if (checksum_.crc() != request_.crc32c.value_or(checksum_.crc())) {
+    context_.state()->engine.forget_object(request_.bucket, request_.object, generation_);
     return refuse(errc::data_loss, "the bytes received do not match the object's CRC32C");
   }
   grow_(static_cast<std::size_t>(checksum_.length()));

@@ -248,6 +248,18 @@ DATAFLUX_INLINE void get_stream::fail_for_cap(get_piece& p) const {
              std::to_string(core_->budget.cap()) + "; give memory for them in `into`");
 }
 
+DATAFLUX_INLINE bool get_stream::has_room(get_unit& unit, std::uint64_t bytes, bool by_parts) {
+  const window_fit fit = window_->sized(unit.number, core_->footprint(bytes), by_parts);
+  if (fit == window_fit::later) release(unit);
+  if (fit == window_fit::too_large) {
+    unit.pieces.front().length = bytes;
+    fail_for_cap(unit.pieces.front());
+    unit.free_memory();
+    ready(unit);
+  }
+  return fit == window_fit::fits;
+}
+
 DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summary>& outcome) {
   get_piece& p = unit.pieces.front();
   if (!outcome) {
@@ -266,14 +278,7 @@ DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summ
   const bool exact = outcome->bytes == unit.sink->most() && p.request.member.empty();
   const bool all = outcome->bytes >= p.length && (!exact || outcome->verified);
   if (!all) unit.sink.reset();
-  const window_fit fit =
-      window_->sized(unit.number, core_->footprint(p.length), unit.by_parts(*core_));
-  if (fit == window_fit::later) return release(unit);
-  if (fit == window_fit::too_large) {
-    fail_for_cap(p);
-    unit.free_memory();
-    return ready(unit);
-  }
+  if (!has_room(unit, p.length, unit.by_parts(*core_))) return;
   core_->counters.peak_held = std::max(core_->counters.peak_held, core_->budget.held());
   if (!all) return read(unit);
   p.memory = unit.sink->memory().part(0, static_cast<std::size_t>(p.length));
@@ -288,17 +293,7 @@ DATAFLUX_INLINE void get_stream::read_larger(get_unit& unit) {
   get_piece& p = unit.pieces.front();
   p.room = unit.sink->lacked();
   unit.sink.reset();
-  switch (window_->sized(unit.number, core_->footprint(p.room))) {
-    case window_fit::fits:
-      return read_part(unit, p.room);
-    case window_fit::later:
-      return release(unit);
-    case window_fit::too_large:
-      p.length = p.room;
-      fail_for_cap(p);
-      unit.free_memory();
-      return ready(unit);
-  }
+  if (has_room(unit, p.room, false)) read_part(unit, p.room);
 }
 
 DATAFLUX_INLINE void get_stream::got_ranges(get_unit& unit,
@@ -323,18 +318,23 @@ DATAFLUX_INLINE void get_stream::fail(get_unit& unit, const error& why) {
   done(unit);
 }
 
+/// What was read is wrong: a cache that has kept it meanwhile is not to answer with it.
+DATAFLUX_INLINE void get_stream::forget_bytes_of(const get_piece& p) noexcept {
+  within_memory([&] {
+    core_->engine.forget({.bucket = request_.bucket,
+                          .object = p.name.str(),
+                          .range = p.asked(),
+                          .generation = p.generation});
+  });
+}
+
 /// Whether ranges have other bytes than the requests say. As with whole objects these are read once
 /// more, since they may have changed on their way.
 DATAFLUX_INLINE bool get_stream::reads_again(get_unit& unit) {
   const bool differs = std::any_of(unit.pieces.begin(), unit.pieces.end(),
                                    [](const get_piece& p) { return p.differs; });
   if (!differs || unit.several || std::exchange(unit.again, true)) return false;
-  for (const get_piece& p : unit.pieces) {
-    core_->engine.forget({.bucket = request_.bucket,
-                          .object = p.name.str(),
-                          .range = p.asked(),
-                          .generation = p.generation});
-  }
+  for (const get_piece& p : unit.pieces) forget_bytes_of(p);
   unit.free_memory();
   for (get_piece& p : unit.pieces) p.begin_anew();
   start_unit(unit, window_->held_by(unit.number));
@@ -351,6 +351,7 @@ DATAFLUX_INLINE void get_stream::done(get_unit& unit) {
     if (p.failure) {
       p.failure->with_bucket(request_.bucket);
       p.explain_refused_range();
+      if (p.failure->code() == errc::data_loss) forget_bytes_of(p);
     } else {
       lost = false;
       core_->counters.bytes += p.length;

@@ -27,7 +27,7 @@ DATAFLUX_INLINE void get_feed::finish() { state_->finish(); }
 DATAFLUX_INLINE getter::getter(const transfer_context& context, get_many_request how,
                                const get_feed& feed)
     : stream_(std::make_shared<detail::get_stream>(context.state(), std::move(how),
-                                                   detail::fed_source(feed.state()))) {
+                                                   detail::source_from(feed.state()))) {
   stream_->start();
   feed.state()->attach(stream_);  // from now on it is woken
 }

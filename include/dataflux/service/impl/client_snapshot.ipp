@@ -46,6 +46,21 @@ inline void add_latency(codec::json_writer& to, const latency_histogram& from) {
   to.end_array().end_object();
 }
 
+inline void add_cache(codec::json_writer& to, const cache_counters& c) {
+  to.begin_object();
+  add_numbers(to, {{"hits", c.hits},
+                   {"hit_bytes", c.hit_bytes},
+                   {"misses", c.misses},
+                   {"kept", c.kept},
+                   {"kept_bytes", c.kept_bytes},
+                   {"refused", c.refused},
+                   {"evicted", c.evicted},
+                   {"evicted_bytes", c.evicted_bytes},
+                   {"damaged", c.damaged},
+                   {"errors", c.errors}});
+  to.end_object();
+}
+
 /// Writes Prometheus' text format: a metric's HELP and TYPE, then its lines.
 class metric_writer {
  public:
@@ -191,6 +206,26 @@ inline void add_memory(metric_writer& to, const memory_snapshot& m) {
   to.value({}, m.borrowed);
 }
 
+inline void add_cache(metric_writer& to, const cache_counters& c) {
+  to.begin("dataflux_cache_reads_total", "counter", "Reads that a cache on a disk may answer.");
+  to.value({{"result", "hit"}}, c.hits);
+  to.value({{"result", "miss"}}, c.misses);
+  to.begin("dataflux_cache_records_total", "counter", "What was read past it, and may be kept.");
+  to.value({{"result", "kept"}}, c.kept);
+  to.value({{"result", "refused"}}, c.refused);
+  to.begin("dataflux_cache_body_bytes_total", "counter", "Bytes of bodies from and to the cache.");
+  to.value({{"direction", "read"}}, c.hit_bytes);
+  to.value({{"direction", "written"}}, c.kept_bytes);
+  to.begin("dataflux_cache_evictions_total", "counter", "Segments that made room for others.");
+  to.value({}, c.evicted);
+  to.begin("dataflux_cache_evicted_bytes_total", "counter", "Bytes of these segments.");
+  to.value({}, c.evicted_bytes);
+  to.begin("dataflux_cache_damaged_total", "counter", "Records that were found to be damaged.");
+  to.value({}, c.damaged);
+  to.begin("dataflux_cache_errors_total", "counter", "Errors of the file system.");
+  to.value({}, c.errors);
+}
+
 }  // namespace detail
 
 DATAFLUX_INLINE std::string to_json(const client_snapshot& seen) {
@@ -232,14 +267,26 @@ DATAFLUX_INLINE std::string to_json(const client_snapshot& seen) {
     to.end_object();
   }
   to.end_array().key("memory");
-  if (!seen.memory) return std::move(to.null().end_object()).take();
-  to.begin_object();
-  detail::add_numbers(to, {{"cap", seen.memory->cap},
-                           {"held", seen.memory->held},
-                           {"borrowed", seen.memory->borrowed},
-                           {"upload_cap", seen.memory->upload_cap},
-                           {"upload_held", seen.memory->upload_held}});
-  return std::move(to.end_object().end_object()).take();
+  if (seen.memory) {
+    to.begin_object();
+    detail::add_numbers(to, {{"cap", seen.memory->cap},
+                             {"held", seen.memory->held},
+                             {"borrowed", seen.memory->borrowed},
+                             {"upload_cap", seen.memory->upload_cap},
+                             {"upload_held", seen.memory->upload_held}});
+    to.end_object();
+  } else {
+    to.null();
+  }
+  to.key("cache");
+  seen.cache ? detail::add_cache(to, *seen.cache) : void(to.null());
+  return std::move(to.end_object()).take();
+}
+
+DATAFLUX_INLINE std::string detail::json_of(const cache_counters& seen) {
+  detail::codec::json_writer to;
+  detail::add_cache(to, seen);
+  return std::move(to).take();
 }
 
 DATAFLUX_INLINE std::string to_prometheus(const client_snapshot& seen) {
@@ -249,6 +296,7 @@ DATAFLUX_INLINE std::string to_prometheus(const client_snapshot& seen) {
   detail::add_connections(to, seen.connections);
   detail::add_pacing(to, seen.pacing);
   if (seen.memory) detail::add_memory(to, *seen.memory);
+  if (seen.cache) detail::add_cache(to, *seen.cache);
   return std::move(to).take();
 }
 

@@ -33,6 +33,7 @@ class place_reader {
   result<bytes_view> next_of_object();
   result<bytes_view> next_of_file();
 
+  const transfer_context context_;
   const byte_place from_;
   const std::string_view scheme_;
   std::optional<getter> slices_{};

@@ -338,6 +338,9 @@ DATAFLUX_INLINE void index_call::through(reading& of) {
 /// Where nothing is compared a shard that is wrong fails the call.
 DATAFLUX_INLINE void index_call::found_wrong(const reading& of, shard_fault fault,
                                              const error& why) {
+  if (fault == shard_fault::damaged) {
+    context_.state()->engine.forget_object(work_.request.bucket, of.row.name, of.row.generation);
+  }
   if (!work_.expected) return fail(why);
   --reading_;
   ready_.emplace(of.number,

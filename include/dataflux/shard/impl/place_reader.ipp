@@ -2,6 +2,7 @@
 
 #include <dataflux/detail/file_error.hpp>
 #include <dataflux/shard/detail/place_reader.hpp>
+#include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -51,7 +52,7 @@ DATAFLUX_INLINE error of_place(const byte_place& from, error why, std::string_vi
 
 DATAFLUX_INLINE place_reader::place_reader(const transfer_context& context, const byte_place& from,
                                            std::stop_token stop)
-    : from_(from), scheme_(context.store().traits().scheme) {
+    : context_(context), from_(from), scheme_(context.store().traits().scheme) {
   if (from.bucket.empty()) return;
   slices_.emplace(context,
                   get_many_request{.bucket = from.bucket, .limits = {.stop = std::move(stop)}},
@@ -74,6 +75,7 @@ DATAFLUX_INLINE result<bytes_view> place_reader::next_of_object() {
   if (item_->failure) return *item_->failure;
   whole_.append({item_->crc32c, item_->bytes.size()});
   if (whole_.length() == from_.size && from_.crc32c && *from_.crc32c != whole_.crc()) {
+    context_.state()->engine.forget_object(from_.bucket, from_.name, from_.generation);
     return of_place(from_, error(errc::data_loss, "the bytes differ from the object's CRC32C"),
                     scheme_);
   }

@@ -5,6 +5,9 @@
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/unique_function.hpp>
 
+#include <cstdint>
+#include <string_view>
+
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// What may answer the reads of an engine before the store does. The engine asks it for each read,
@@ -31,11 +34,17 @@ class read_cache {
   /// until the completion.
   virtual void start(scheduler& strand, const read_request& request, byte_sink& sink,
                      completion done, origin from_store) = 0;
+  /// The last reads were answered from here, some dozens of them: the next ones will be, too.
+  virtual bool is_warm() const noexcept = 0;
   /// Keeps what such a request brought, in another way.
   virtual void keep(const read_request& request, const read_summary& summary,
                     bytes_view body) noexcept = 0;
   /// What was read by such a request was not what it should be: it is not answered from here again.
   virtual void forget(const read_request& request) noexcept = 0;
+  /// The same where it is not known by which one: of all of the object of that generation that was
+  /// not compared when it came.
+  virtual void forget_object(std::string_view bucket, std::string_view object,
+                             std::int64_t generation) noexcept = 0;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

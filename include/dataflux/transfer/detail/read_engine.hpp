@@ -9,7 +9,9 @@
 #include <dataflux/transfer/detail/read_member.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
@@ -56,6 +58,8 @@ class read_engine {
   /// For who reads several ranges by one request: each of them is looked for, what is missing is
   /// read past the cache, and each is kept.
   bool has_cache() const noexcept;
+  /// What is read now comes from the cache, it seems: at once, for the processor's time alone.
+  bool cache_is_warm() const noexcept;
   /// Before the first read: what answers reads before the store does.
   void set_cache(std::shared_ptr<read_cache> cache) noexcept;
   /// not_found where the cache does not have it.
@@ -65,6 +69,9 @@ class read_engine {
   void keep(const read_request& request, const read_summary& summary, bytes_view body) noexcept;
   /// What such a read brought was not what the object has: the next one asks the store.
   void forget(const read_request& request) noexcept;
+  /// Where it is not known which read of the object it was. On any thread.
+  void forget_object(std::string_view bucket, std::string_view object,
+                     std::int64_t generation) noexcept;
 
   object_store& store() const noexcept;
   scheduler& strand() const noexcept;
@@ -85,6 +92,9 @@ class read_engine {
   const hedge_counters& hedges() const noexcept;
 
  private:
+  /// The cache, if there is one and it takes such a read.
+  read_cache* cache_for(const read_request& request) const noexcept;
+
   std::shared_ptr<read_engine_state> state_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -118,6 +119,9 @@ class read_window {
   /// The source has nothing now, and what it may have later is not asked for while `dry`.
   void set_dry(bool dry) noexcept { dry_ = dry; }
 
+  /// More bytes ahead are of no use now, but for one item beside the first.
+  void set_most_ahead(std::uint64_t bytes) noexcept { most_ahead_ = bytes; }
+
   /// An item that is being read turns out to have that many bytes.
   window_fit sized(std::uint64_t item, std::uint64_t bytes, bool by_parts = false);
   /// `took`: from its start.
@@ -190,6 +194,7 @@ class read_window {
   bool waiting_{false};
   bool wants_room_{false};
   // How far ahead is of use.
+  std::uint64_t most_ahead_{std::numeric_limits<std::uint64_t>::max()};
   double slow_read_{0};  ///< seconds
   double think_seconds_{0};
   double thinks_{0};

@@ -161,9 +161,7 @@ DATAFLUX_INLINE bool ranged_call::compares_other() {
 }
 
 DATAFLUX_INLINE error ranged_call::differs_from(std::string_view checksum) const {
-  for (std::size_t slice = 0; slice < checksums_.size(); ++slice) {
-    engine_.forget(request_of(slice));
-  }
+  engine_.forget_object(request_.bucket, request_.object, summary_.generation);
   return described(errc::data_loss,
                    "the bytes received do not match the object's " + std::string(checksum));
 }
@@ -219,8 +217,8 @@ DATAFLUX_INLINE std::optional<error> ranged_call::take(std::size_t slice, std::i
                                              std::to_string(request_.offset + into_.size()));
   }
   checksums_[slice] = crc32c_accumulator(summary.crc32c, summary.bytes);
-  summary_.verified = summary.verified;
-  const bool compared = object_crc32c_ || request_.all || summary.verified;
+  summary_.verified = summary.verified && checksums_.size() == 1 && is_whole();
+  const bool compared = object_crc32c_ || request_.all || summary_.verified;
   if (!compared && is_whole() && std::exchange(asks_checksum_, false)) ask_checksum();
   return std::nullopt;
 }

@@ -16,17 +16,22 @@ DATAFLUX_INLINE read_engine::~read_engine() = default;
 DATAFLUX_INLINE void read_engine::start(const read_request& request, byte_sink& sink,
                                         completion done, read_member* whose) {
   read_member& member = whose != nullptr ? *whose : state_->nobodys;
-  if (state_->cache == nullptr || !state_->cache->takes(request)) {
-    return state_->start(member, request, sink, std::move(done));
-  }
-  state_->cache->start(
-      state_->strand, request, sink, std::move(done),
-      [state = state_, &member](const read_request& left, byte_sink& to, completion then) {
-        state->start(member, left, to, std::move(then));
-      });
+  read_cache* const cache = cache_for(request);
+  if (cache == nullptr) return state_->start(member, request, sink, std::move(done));
+  cache->start(state_->strand, request, sink, std::move(done),
+               [state = state_, &member](const read_request& left, byte_sink& to, completion then) {
+                 state->start(member, left, to, std::move(then));
+               });
+}
+
+DATAFLUX_INLINE read_cache* read_engine::cache_for(const read_request& request) const noexcept {
+  return has_cache() && state_->cache->takes(request) ? state_->cache.get() : nullptr;
 }
 
 DATAFLUX_INLINE bool read_engine::has_cache() const noexcept { return state_->cache != nullptr; }
+DATAFLUX_INLINE bool read_engine::cache_is_warm() const noexcept {
+  return has_cache() && state_->cache->is_warm();
+}
 DATAFLUX_INLINE void read_engine::set_cache(std::shared_ptr<read_cache> cache) noexcept {
   state_->cache = std::move(cache);
 }
@@ -36,8 +41,8 @@ DATAFLUX_INLINE void read_engine::look(const read_request& request, byte_sink& s
   const auto missing = [](const read_request&, byte_sink&, completion then) {
     then(error(errc::not_found, "the cache does not have it"));
   };
-  if (has_cache() && state_->cache->takes(request)) {
-    return state_->cache->start(state_->strand, request, sink, std::move(done), missing);
+  if (read_cache* const cache = cache_for(request)) {
+    return cache->start(state_->strand, request, sink, std::move(done), missing);
   }
   state_->strand.post(
       [done = std::move(done)]() mutable { done(error(errc::not_found, "no cache takes it")); });
@@ -50,11 +55,16 @@ DATAFLUX_INLINE void read_engine::start_past_cache(const read_request& request, 
 
 DATAFLUX_INLINE void read_engine::keep(const read_request& request, const read_summary& summary,
                                        bytes_view body) noexcept {
-  if (has_cache() && state_->cache->takes(request)) state_->cache->keep(request, summary, body);
+  if (read_cache* const cache = cache_for(request)) cache->keep(request, summary, body);
 }
 
 DATAFLUX_INLINE void read_engine::forget(const read_request& request) noexcept {
-  if (state_->cache != nullptr) state_->cache->forget(request);
+  if (read_cache* const cache = cache_for(request)) cache->forget(request);
+}
+
+DATAFLUX_INLINE void read_engine::forget_object(std::string_view bucket, std::string_view object,
+                                                std::int64_t generation) noexcept {
+  if (has_cache()) state_->cache->forget_object(bucket, object, generation);
 }
 
 DATAFLUX_INLINE bool read_engine::may_start(read_member& member) {

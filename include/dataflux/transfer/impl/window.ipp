@@ -58,7 +58,8 @@ DATAFLUX_INLINE window_step read_window::next(bool may_start) {
   const bool begun = lacks_from_ < end() && at(lacks_from_).is == state::reading;
   if (!begun && !may_start) return {};
   want_room(false);
-  if (!begun && lacks_from_ != first_ && ahead_ >= depth()) return {};
+  const bool enough = ahead_ >= depth() || (ahead_ >= 2 && held_ >= most_ahead_);
+  if (!begun && lacks_from_ != first_ && enough) return {};
   if (lacks_from_ < end()) return set_aside(lacks_from_, at(lacks_from_));
   return {finished_ || dry_ ? window_step::kind::none : window_step::kind::pull};
 }

@@ -115,10 +115,9 @@ class Load:
         target = self._planner.resolve_tensor(item).detach()
         self._same_size(item, target, item.lengths)
         if not _lies_within(layout.size, item.storage_offsets, item.lengths):
-            raise DataLossError(
-                f"{self._opened.url_of(path)}: {item.storage_index.fqn!r}, {info.length} bytes at "
-                f"{info.offset}, has the size {tuple(layout.size)}, and not that which .metadata says",
-                bucket=self._opened.bucket, object=self._opened.folder + path)
+            raise self._opened.damaged(
+                path, f"{item.storage_index.fqn!r}, {info.length} bytes at {info.offset}, has the size "
+                f"{tuple(layout.size)}, and not that which .metadata says")
         left = [1]
 
         def ended() -> None:
@@ -160,10 +159,9 @@ class Load:
             layout = layout_of(bytes(bytes_of[:HEAD]))
             if layout is not None and layout.offset + layout.bytes <= info.length:
                 if is_damaged(bytes_of, layout):
-                    raise DataLossError(
-                        f"{self._opened.url_of(path)}: {item.storage_index.fqn!r}, {info.length} bytes at "
-                        f"{info.offset}: its checksum differs", bucket=self._opened.bucket,
-                        object=self._opened.folder + path)
+                    raise self._opened.damaged(
+                        path, f"{item.storage_index.fqn!r}, {info.length} bytes at {info.offset}: its checksum "
+                        "differs")
                 data = memory[layout.offset:layout.offset + layout.bytes]
                 return of_type(data, layout.dtype).view(layout.size)
         try:
@@ -172,10 +170,9 @@ class Load:
         except Error:
             raise
         except Exception as why:
-            raise DataLossError(
-                f"{self._opened.url_of(path)}: {item.storage_index.fqn!r}, {info.length} bytes at "
-                f"{info.offset}, is no tensor that can be read: {why}", bucket=self._opened.bucket,
-                object=self._opened.folder + path) from why
+            raise self._opened.damaged(
+                path, f"{item.storage_index.fqn!r}, {info.length} bytes at {info.offset}, is no tensor that can be "
+                f"read: {why}") from why
         if not isinstance(found, torch.Tensor):
             raise DataLossError(f"{self._opened.url_of(path)}: {item.storage_index.fqn!r} is no tensor, "
                                 f"but a {type(found).__name__}")

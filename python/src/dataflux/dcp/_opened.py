@@ -131,6 +131,12 @@ class Opened:
         with self._lock:
             return self._readers.setdefault(relative_path, made)
 
+    def damaged(self, relative_path: str, what: str) -> DataLossError:
+        """Of a file that is open: what was read of it is not what was written."""
+        self.reader(relative_path)._forget()
+        return DataLossError(f"{self.url_of(relative_path)}: {what}", bucket=self.bucket,
+                             object=self.folder + relative_path)
+
     def file(self, name: str) -> FileReader:
         """Of an object beside the items' files, such as StorageWriter's `files` are.
 

@@ -63,6 +63,10 @@ class Pieces:
             held.free()
             self._spare.append(held.memory)
 
+    def forget(self) -> None:
+        """What was read is damaged: no cache is to give it again."""
+        self._reader._forget()
+
     def close(self) -> None:
         """Cancels what is under way."""
         self._release()

@@ -7,10 +7,10 @@ import warnings
 from io import BufferedReader
 from typing import Any, Callable, Dict, Iterable, Iterator
 
-from .._errors import Error, InvalidArgumentError, of_status
+from .._errors import DataLossError, Error, InvalidArgumentError, of_status
 from .._reports import SHARD_COUNTS
 from .._tar_streams import ShardStream
-from ._ahead import Opening, opened_ahead
+from ._ahead import Opening, Pieces, opened_ahead
 from ._cache import Cache
 from ._handlers import Handler, reraise_exception
 from ._open import Pipe, gopen, is_ours, path_of
@@ -133,7 +133,7 @@ class ReadShards(PipelineStage):
         return _pieces(stream), getattr(stream, "close", None) if url != "-" else None, path
 
     def _samples(self, url, opening, rules):
-        close = None if opening is None else opening.close
+        close, pieces = None if opening is None else opening.close, None
         try:
             pieces, close, path = self._stream(url, opening)
             own = {"__url__": url}
@@ -145,6 +145,8 @@ class ReadShards(PipelineStage):
                 yield _sample_of(key, fields, own, rules)
             self._count(url, shard.counts)
         except Error as why:
+            if isinstance(why, DataLossError) and isinstance(pieces, Pieces):
+                pieces.forget()
             raise _of_shard(url, why) from why.__cause__
         finally:
             if close is not None:

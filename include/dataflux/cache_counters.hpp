@@ -15,6 +15,7 @@ struct cache_counters {
   std::uint64_t kept_bytes{0};
   /// Not kept: there was no room, or the disk was slower than the network.
   std::uint64_t refused{0};
+  std::uint64_t evicted{0};  ///< segments that made room for others
   std::uint64_t evicted_bytes{0};
   /// Found with another checksum than they were written with; read from the store instead.
   std::uint64_t damaged{0};
