@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 import builds
+import cache
 import checkpoints
 import dataloader
 import epoch_sim
@@ -92,7 +93,7 @@ FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
 # What one function measures: of (options, folder, how progress is shown), rows and versions.
 WHOLE = {"cp": folders.measure, "fsspec": filesystem.measure_all, "dataloader": dataloader.measure_all,
          "feed": feed.measure_all, "checkpoints": checkpoints.measure_all, "shards": shards.measure_all,
-         "shards_write": shards_write.measure_all, "index_sim": index_sim.measure_all}
+         "cache": cache.measure_all, "shards_write": shards_write.measure_all, "index_sim": index_sim.measure_all}
 NAMES = [*CASES, *GROUPS, "build", "save", "s3", *WHOLE, "list_socket", *SIMULATIONS]
 
 
