@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs pytest in the environment that venv.py makes.
 
-    tests/python/suite.py [--library FILE] [--emulator FILE] [--command FILE] [--lock FILE]
+    tests/python/suite.py [--library FILE] [--emulator FILE] [--command FILE] [--lock FILE] [--beside FILE]
         PYTEST_ARGUMENT...
 
 The packages are taken from the source tree, with the library and the programs that are named. --lock
-is another list of packages than requirements.txt of this folder. With --full-only it ends with 77,
+is another list of packages than requirements.txt of this folder; what --beside lists is found behind
+that, from an environment that others use, too. With --full-only it ends with 77,
 which means skipped, unless DATAFLUX_TEST_FULL is set.
 """
 
@@ -26,6 +27,7 @@ def main():
     for name in NAMES:
         arguments.add_argument(f"--{name}")
     arguments.add_argument("--lock", type=Path, default=venv.LOCK)
+    arguments.add_argument("--beside", type=Path)
     arguments.add_argument("--full-only", action="store_true")
     options, rest = arguments.parse_known_args()
     if options.full_only and not os.environ.get("DATAFLUX_TEST_FULL"):
@@ -38,6 +40,9 @@ def main():
         environment["PYTHONPATH"] = os.pathsep.join(str(ROOT / folder) for folder in SOURCES)
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
     python = str(venv.make(lock=options.lock))
+    if options.beside:
+        folders = [venv.packages_of(Path(python)), venv.packages_of(venv.make(lock=options.beside))]
+        environment["PYTHONPATH"] = os.pathsep.join((environment.get("PYTHONPATH", ""), *map(str, folders)))
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--strict-markers",
                "--rootdir", str(ROOT / "tests/python"), *rest]
     os.chdir(ROOT)

@@ -43,6 +43,8 @@ def fill(python, folder, lock):
         raise SystemExit(f"no environment could be made (python3-venv?):\n{made.stdout}{made.stderr}")
     pip = [folder / "bin/python", "-m", "pip", "--disable-pip-version-check", "install", "-q",
            "--only-binary", ":all:", "-r", lock]
+    if "--no-deps" in lock.read_text().partition("\n\n")[0]:  # some ask for what nobody needs
+        pip.append("--no-deps")
     done = subprocess.run(pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         raise SystemExit(f"what {lock.name} names could not be installed:\n{done.stdout[-4000:]}")
@@ -67,6 +69,12 @@ def make(python=sys.executable, lock=LOCK):
         os.utime(final / "complete")
     forget_old(base, name, final)
     return final / "bin/python"
+
+
+def packages_of(python):
+    """Where an environment has its packages."""
+    [folder] = python.parent.parent.glob("lib/python*/site-packages")
+    return folder
 
 
 def forget_old(base, name, used):

@@ -21,7 +21,7 @@ dataflux.client().get(url), of s3:// dataflux.client("s3").get(url), and of ais:
 help(dataflux.Client) has every option. dataflux.torch has datasets and checkpoints for PyTorch,
 dataflux.dcp and dataflux.lightning those of torch.distributed.checkpoint and Lightning,
 dataflux.fsspec a filesystem for gs:// and s3:// URLs, dataflux.webdataset the names of the package webdataset,
-dataflux.ray datasets of Ray Data.
+dataflux.ray datasets of Ray Data, dataflux.dlio the benchmark DLIO.
 """
 
 from __future__ import annotations
