@@ -378,8 +378,8 @@ def test_a_shard_that_was_written_anew(client, filled, index):
 def test_bytes_of_another_sample_are_not_given(client, filled, index, on_error, monkeypatch):
     from dataflux import _shards
 
-    split = _shards._Splitter.split
-    monkeypatch.setattr(_shards._Splitter, "split", lambda self, number, data, sample: split(
+    split = _shards.Splitter.split
+    monkeypatch.setattr(_shards.Splitter, "split", lambda self, number, data, sample: split(
         self, number + (number == 2), data, sample))
     samples = client.get_samples(index, range(5), on_error=on_error)
     if on_error == "raise":
