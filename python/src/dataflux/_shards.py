@@ -368,7 +368,7 @@ class _Batches(GetMany):
             sample = {"__key__": None, "__url__": self._urls.get(shard) or self._url(shard)}
             error = item.error
             if error is None and (error := splitter.split(number, item.data, sample)) is not None:
-                self._forget(shard)
+                splitter.forget(self._client, number, error)
             if error is None:
                 made.append(sample)
             elif self._on_error == "return":
@@ -381,10 +381,6 @@ class _Batches(GetMany):
                 self._end()
                 break
         return made
-
-    def _forget(self, shard):
-        of = self._index._shard(shard)
-        forget(self._client, self._index.bucket.encode(), of.name.encode(), of.generation)
 
     def _url(self, shard):
         url = self._urls[shard] = url_of(self._index.bucket, self._index._shard(shard).name)
@@ -438,6 +434,13 @@ class Splitter:
         for name, begin, length in self.places(fields):
             sample[name] = data[begin:begin + length]
         return self._passing_for_error(sample) if "__error__" in sample else None
+
+    def forget(self, client, number, why):
+        """split() has failed: where the bytes were of no such sample, no cache is to give them again."""
+        if why.status != "data_loss":
+            return
+        of = self._index._shard(self._index.sample(number).shard)
+        forget(client, self._index.bucket.encode(), of.name.encode(), of.generation)
 
     def _passing_for_error(self, sample):
         """Whoever looks for "__error__" takes the sample for one that has failed: so it does."""

@@ -428,6 +428,7 @@ class ReceivingShards(Receiving):
             begin = column.layout.begins[at]
             data = bytes_of(column.made)[begin:begin + column.sizes[at]]
             why = self._splitters[of].split(number, data, sample)
-        if why is None:
-            return sample
+            if why is None:
+                return sample
+            self._splitters[of].forget(self._client, number, why)
         return self._maker.outcome(self._client, batch.part, batch.rows[at], FailedItem(0, 0, (), why), as_view)
