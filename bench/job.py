@@ -1,9 +1,10 @@
 """The benchmark `job`: 64 ranks begin from cold on a service that takes 5,000 requests a second at first, and twice as
 many every 20 minutes, in simulated time.
 
-20 minutes are scaled to 120 s, and the rest is as it is: a beat of 1 s, 256 requests in flight of each rank, 20 ms. Each
-rank has the pacing of its client. With a job they share the rate by job_share, else each finds it alone. `rate` is what
-the service took of what it would have; `late` is the second half. bench/macro/job_sim.cpp runs it; with --quick shorter.
+20 minutes are scaled to 120 s, and the rest is as it is: a beat of 1 s, 256 requests in flight of each rank, 20 ms.
+Each rank has the pacing of its client. With a job they share the rate by job_share, else each finds it alone. `rate`
+is what the service took of what it would have; `late` is the second half. bench/macro/job_sim.cpp runs it; with
+--quick shorter.
 """
 
 import json

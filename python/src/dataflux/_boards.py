@@ -83,8 +83,8 @@ class FolderBoard:
         self._taken.add(path)
 
     def _another(self, rank):
-        return PreconditionError(f"board: rank {rank} of the job in {self._folder} is another process, which lives: give "
-                                 "each process its rank, and each job its name")
+        return PreconditionError(f"board: rank {rank} of the job in {self._folder} is another process, which lives: "
+                                 "give each process its rank, and each job its name")
 
     def tell(self, record):
         self._put(self._record, record.encode())

@@ -197,8 +197,8 @@ class Job:
         except Exception as failed:
             why = failed
         if why is not None and not self._silent and not self._closed:
-            log("warning", f"the job's board fails: {type(why).__name__}: {why}; this process goes on by itself until it "
-                "does not")
+            log("warning", f"the job's board fails: {type(why).__name__}: {why}; this process goes on by itself "
+                "meanwhile")
         self._silent = why is not None
         return True
 
