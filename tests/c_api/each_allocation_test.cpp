@@ -632,7 +632,10 @@ dataflux_status abort_writer(place& p) {
 dataflux_status write_shards(place& p) {
   auto o = made(dataflux_shard_writer_options_init);
   o.bucket = "bkt";
-  o.pattern = "tmp/%03d.tar";
+  // Of this run alone: what one before it has sent may be carried out late.
+  const std::string pattern =
+      with_memory([&] { return "tmp/" + std::to_string(p.tag) + "-%03d.tar"; });
+  o.pattern = pattern.c_str();
   o.count = 1;
   operation_ptr op;
   CHECKED(p.call(

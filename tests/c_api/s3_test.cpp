@@ -212,7 +212,7 @@ TEST_CASE("dataflux_client of S3: keys are copied, and told nowhere", "[c_api]")
   const auto at = world::object("o");
   CHECK(outcome([&](auto out,
                     auto err) { return dataflux_stat(client.get(), &at, nullptr, 0, out, err); },
-                why) == DATAFLUX_PERMISSION_DENIED);
+                why) == DATAFLUX_UNAUTHENTICATED);
   CHECK_FALSE(has(why.text(), kept));
   char* metrics = nullptr;
   REQUIRE(dataflux_client_metrics(client.get(), &metrics, why) == DATAFLUX_OK);
