@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from dataflux import _wait
+from dataflux import _events, _wait
 
 THREADS = 8
 
@@ -30,6 +30,11 @@ def at_once(work):
 def test_tags_are_given_once(tags):
     given = at_once(lambda _: [next(tags) for _ in range(5000)])
     assert len(set().union(*given)) == THREADS * 5000
+
+
+def test_a_warning_is_new_once():
+    given = at_once(lambda _: [number for number in range(3000) if _events.is_new(("many threads", number))])
+    assert sorted(number for numbers in given for number in numbers) == list(range(3000))
 
 
 def test_streams_end_while_other_threads_let_go_of_their_items(client, bucket):

@@ -188,19 +188,17 @@ def report():
     threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
 
 
-_told = set()
+_told = {}
 _MOST_TOLD = 4096
 _nobodys = {"verb": "", "bucket": "", "object": "", "attempt": 0, "delay": 0.0}
 
 
 def is_new(what):
     """Whether that was not told before."""
-    if what in _told:
-        return False
-    if len(_told) >= _MOST_TOLD:
+    if len(_told) >= _MOST_TOLD and what not in _told:
         _told.clear()
-    _told.add(what)
-    return True
+    mine = object()  # the first of several threads has it there, by one call of C
+    return _told.setdefault(what, mine) is mine
 
 
 def place_of(why):

@@ -237,7 +237,8 @@ class Making:
         last = batch.make(at, item, now.name)
         item = now.doing = None  # whoever has an error has this frame
         self._note(batch, at, waited, perf_counter_ns() - began)
-        self._over = self._over or batch.broken is not None
+        if batch.broken is not None:
+            self._over = True  # never back: stop() may come at the same time
         if last or batch.broken is not None:
             self._came.put(batch)
         return True

@@ -222,7 +222,7 @@ class Told:
         self.making: Making | Receiving | None = None  # of the pass that is under way
         self._seen = 0  # up to where elapsed_ns has counted
         self._slowest: tuple[int, Batch, int, int, int] | None = None  # time, batch, place, and of what it is made
-        self._lock = _thread.allocate_lock()
+        self._lock = _thread.RLock()  # an interrupt at the end of a `with` may leave it to the thread of the loop
 
     def begin(self) -> None:
         """A pass begins."""
