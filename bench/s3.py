@@ -6,7 +6,7 @@
     listing      1 M names in the simulation, whose service knows no end of a range, as S3's listing does
     training     100 KiB objects in a DataLoader with 2 workers: time and CPU a sample
     lines        text shards with lines of 1.6 KB, batches of 512, with 0 and 4 workers: time and CPU a batch
-    checkpoints  one file, and torch.distributed.checkpoint with 4 processes, over TLS as on S3 itself: wall time and CPU
+    checkpoints  one file, and torch.distributed.checkpoint with 4 processes, over TLS: wall time and CPU
 
 The last three are on one emulator of S3 each, with a round trip of 20 ms, on core 0; all of a client is on core 1. With
 --peers beside s3torchconnector, boto3, obstore and s3fs. They need torch, as the benchmark `dataloader` does.
@@ -112,8 +112,8 @@ class Emulator:
         with urllib.request.urlopen(f"{self.endpoint}/{BUCKET}?{query}", context=self._trusts) as reply:
             page = ElementTree.fromstring(reply.read())
         for key in page.iter("{*}Key"):
-            urllib.request.urlopen(urllib.request.Request(
-                f"{self.endpoint}/{BUCKET}/{urllib.parse.quote(key.text)}", method="DELETE"), context=self._trusts).close()
+            one = f"{self.endpoint}/{BUCKET}/{urllib.parse.quote(key.text)}"
+            urllib.request.urlopen(urllib.request.Request(one, method="DELETE"), context=self._trusts).close()
 
 
 def run_python(folder, python, program, server, *arguments):
