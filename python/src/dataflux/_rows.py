@@ -152,6 +152,7 @@ class RowStream:
             while self._at < self._records.number.value:
                 record = _unpack(self._records.bytes, self._at * RECORD_SIZE)
                 if record[FLAGS] & _abi.RECORD_END:
+                    self._check()  # close() cancels first: its waiter may be here before the queue is closed
                     return self._end_of(record)  # which stays
                 if not record[FLAGS] & _abi.RECORD_ROW:
                     return self._given(record)
