@@ -46,6 +46,29 @@ inline void add_latency(codec::json_writer& to, const latency_histogram& from) {
   to.end_array().end_object();
 }
 
+inline void add_totals(codec::json_writer& to, const counters& totals) {
+  to.begin_object();
+  add_numbers(to, {{"requests_a", totals.requests_a},
+                   {"requests_b", totals.requests_b},
+                   {"requests_free", totals.requests_free},
+                   {"retries", totals.retries},
+                   {"paced", totals.paced},
+                   {"bytes_sent", totals.bytes_sent},
+                   {"bytes_received", totals.bytes_received},
+                   {"failed", totals.failed}});
+  to.end_object();
+}
+
+inline void add_memory(codec::json_writer& to, const memory_snapshot& m) {
+  to.begin_object();
+  add_numbers(to, {{"cap", m.cap},
+                   {"held", m.held},
+                   {"borrowed", m.borrowed},
+                   {"upload_cap", m.upload_cap},
+                   {"upload_held", m.upload_held}});
+  to.end_object();
+}
+
 inline void add_cache(codec::json_writer& to, const cache_counters& c) {
   to.begin_object();
   add_numbers(to, {{"hits", c.hits},
@@ -229,19 +252,9 @@ inline void add_cache(metric_writer& to, const cache_counters& c) {
 }  // namespace detail
 
 DATAFLUX_INLINE std::string to_json(const client_snapshot& seen) {
-  using detail::add_numbers;
   detail::codec::json_writer to;
-  const counters& totals = seen.totals;
-  to.begin_object().key("totals").begin_object();
-  detail::add_numbers(to, {{"requests_a", totals.requests_a},
-                           {"requests_b", totals.requests_b},
-                           {"requests_free", totals.requests_free},
-                           {"retries", totals.retries},
-                           {"paced", totals.paced},
-                           {"bytes_sent", totals.bytes_sent},
-                           {"bytes_received", totals.bytes_received},
-                           {"failed", totals.failed}});
-  to.end_object().key("verbs").begin_array();
+  detail::add_totals(to.begin_object().key("totals"), seen.totals);
+  to.key("verbs").begin_array();
   for (const verb_latency& verb : seen.verbs) {
     to.begin_object().key("verb").string(verb.verb);
     for (const auto& [phase, latency] : detail::phases_of(verb)) {
@@ -267,17 +280,7 @@ DATAFLUX_INLINE std::string to_json(const client_snapshot& seen) {
     to.end_object();
   }
   to.end_array().key("memory");
-  if (seen.memory) {
-    to.begin_object();
-    detail::add_numbers(to, {{"cap", seen.memory->cap},
-                             {"held", seen.memory->held},
-                             {"borrowed", seen.memory->borrowed},
-                             {"upload_cap", seen.memory->upload_cap},
-                             {"upload_held", seen.memory->upload_held}});
-    to.end_object();
-  } else {
-    to.null();
-  }
+  seen.memory ? detail::add_memory(to, *seen.memory) : void(to.null());
   to.key("cache");
   seen.cache ? detail::add_cache(to, *seen.cache) : void(to.null());
   return std::move(to.end_object()).take();
