@@ -89,10 +89,10 @@ class Service(dataflux.Emulator):
     def async_client(self, **options):
         return dataflux.AsyncClient(**{**self.options, **options})
 
-    def answered(self):
-        """How many requests of clients it has answered, beside those for tokens."""
+    def answered(self, verb=None):
+        """How many requests of clients it has answered: of this verb, or all but those for tokens."""
         return sum(one["count"] for one in self.counters()["requests"]
-                   if one["verb"] not in ("control", "token"))
+                   if (one["verb"] == verb if verb else one["verb"] not in ("control", "token")))
 
     def ask(self, method, target, body=None, **headers):
         for again in (True, False):

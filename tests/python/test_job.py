@@ -99,10 +99,6 @@ def folder_of(tmp_path, name="j"):
     return tmp_path / f"dataflux-job-{name}"
 
 
-def listings(emulator):
-    return sum(1 for each in emulator.log() if each["verb"] == "objects.list")
-
-
 def test_a_rate_is_shared_from_the_first_request_on(join, bucket):
     bucket.put("o")
     jobs = [join(rank, of=4, lease=60) for rank in (0, 1)]
@@ -185,17 +181,17 @@ def test_a_prefix_is_listed_once(join, emulator, bucket, tmp_path, board):
     bucket.put("o/other")
     where = tmp_path if board == "folder" else Store()
     jobs = [join(rank, where, of=3) for rank in range(3)]
-    before = listings(emulator)
+    before = emulator.answered("objects.list")
     with ThreadPoolExecutor(3) as pool:
         manifests = list(pool.map(lambda job: job.manifest(bucket("o/"), suffix=".bin"), jobs))
-        assert listings(emulator) - before == 1
+        assert emulator.answered("objects.list") - before == 1
         for manifest in manifests:
             assert [row.size for row in manifest.rows()] == [0, 1, 2, 3, 4]
         # Once more is anew; other arguments are another one.
         bucket.put("o/5.bin")
         again = list(pool.map(lambda job: job.manifest(bucket("o/"), suffix=".bin"), jobs))
         assert [len(manifest.rows()) for manifest in again] == [6] * 3
-        assert listings(emulator) - before == 2
+        assert emulator.answered("objects.list") - before == 2
         assert [len(each.rows()) for each in pool.map(lambda job: job.manifest(bucket("o/")), jobs)] == [7] * 3
     # Those that are open live on.
     for job in jobs:

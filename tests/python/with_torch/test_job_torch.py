@@ -22,14 +22,14 @@ dist.destroy_process_group()
 def test_ranks_share_by_the_store_of_their_group(emulator, bucket, tmp_path):
     for number in range(7):
         bucket.put(f"o/{number}")
-    before = sum(each["verb"] == "objects.list" for each in emulator.log())
+    before = emulator.answered("objects.list")
     where = f"file://{tmp_path}/meet"
     ranks = [subprocess.Popen([sys.executable, "-c", RANK, emulator.endpoint, where, bucket("o/"), str(rank)],
                               stdout=subprocess.PIPE, text=True) for rank in range(2)]
     said = [each.communicate(timeout=300)[0] for each in ranks]
     assert said == ["0 2 7 2\n", "1 2 7 2\n"]
     assert [each.returncode for each in ranks] == [0, 0]
-    assert sum(each["verb"] == "objects.list" for each in emulator.log()) - before == 1
+    assert emulator.answered("objects.list") - before == 1
 
 
 TCP = """
