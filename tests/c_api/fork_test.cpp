@@ -135,7 +135,7 @@ TEST_CASE("c_api: the child of a fork has a client of its own", "[c_api]") {
                 dataflux_getter_free(getter);
                 return good == 20 ? 0 : 2;
               }
-              if (bytes_of(r) == world::body_of(static_cast<int>(r.index))) ++good;
+              good += bytes_of(r) == world::body_of(static_cast<int>(r.index)) ? 1 : 0;
             }
             release(records);
           }

@@ -15,7 +15,6 @@ namespace s3_faults_test {
 // The client while an S3 of our own does what S3 and its imitations do.
 namespace {
 
-using dataflux::as_bytes;
 using dataflux::errc;
 using s3_test::content;
 using s3_test::fixture;

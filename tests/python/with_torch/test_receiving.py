@@ -194,6 +194,14 @@ def test_pairs_of_several_sizes_are_padded_and_packed_side_by_side(client, bucke
     assert flat.tolist() == [1, 2, 2, 3, 3, 3] and begins.tolist() == [0, 1, 3, 6]
     with pytest.raises(SizeError, match="x/2: it has 2 bytes, and .*x/1 of the same batch has 1"):
         list(dataset.batches())
+    # The object of the side whose sizes differ is named, received or put together.
+    for n in range(1, 4):
+        client.put(bucket(f"x/{n}"), b"x")
+        client.put(bucket(f"z/{n}"), b"z" * (1 + n // 3))
+    for how in ({}, {"decode": lambda sides: tuple(side.data for side in sides)}):
+        with pytest.raises(SizeError, match="z/3: it has 2 bytes, and .*z/1 of the same batch has 1"):
+            list(IterableDataset(pairs=[(bucket("x/"), ""), (bucket("z/"), "")], shuffle="none", batch_size=3,
+                                 client=dataflux.Client(**emulator.options), **how).batches())
 
 
 def tar(numbers, fields):

@@ -192,6 +192,34 @@ TEST_CASE("s3 refused HEAD: a question that is lost is asked in another attempt"
   CHECK(w.methods() == "HEAD GET HEAD GET HEAD ");
 }
 
+TEST_CASE("s3 refused HEAD: one that is never explained holds after the second question", "[s3]") {
+  for (const memory_reply& why :
+       {memory_reply{.failure = http::transport_failure::reset},
+        memory_reply{.failure = http::transport_failure::protocol},
+        memory_reply{.failure = http::transport_failure::timeout_first_byte},
+        memory_reply{.status = 503}, memory_reply{.status = 403, .body = "<html>a proxy</html>"}}) {
+    INFO(why.status << " " << http::to_string(why.failure));
+    world w;
+    w.answer = refusing(403, why);
+    const auto refused = w.stat();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == errc::permission_denied);
+    CHECK(refused.error().http_status() == 403);
+    CHECK(w.requests() <= 4);
+  }
+}
+
+TEST_CASE("s3 refused HEAD: a time that passes during the question tells of the refusal", "[s3]") {
+  world w;
+  w.answer = refusing(403, {.delay = 1h});
+  const auto late =
+      w.run(dataflux::stat_request{.bucket = "bkt", .object = "o", .limits = {.timeout = 5s}});
+  REQUIRE_FALSE(late);
+  CHECK(late.error().code() == errc::deadline_exceeded);
+  CHECK(late.error().http_status() == 403);
+  CHECK(w.methods() == "HEAD GET ");
+}
+
 TEST_CASE("s3 refused HEAD: of many at once one renewal mends all", "[s3]") {
   world w{7ms};
   int sent = 0;

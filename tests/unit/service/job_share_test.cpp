@@ -130,6 +130,7 @@ TEST_CASE("job_share: alone it has all", "[service]") {
 
 TEST_CASE("job_share: takes what others leave a beat after it has seen that they do", "[service]") {
   job_share share({.rank = 0, .processes = 2}, start);
+  share.saw("1;1;0", start);
   share.saw("1;1;1;b,r,5000000,1000000,800000,0", start + 1s);
   const double half = all / 2;
   CHECK(only_limit(share, lane(2450, 5), start + 1s) == Approx(half).epsilon(0.001));
@@ -141,6 +142,7 @@ TEST_CASE("job_share: takes what others leave a beat after it has seen that they
 
 TEST_CASE("job_share: one that uses nothing keeps some to begin with", "[service]") {
   job_share share({.rank = 1, .processes = 2}, start);
+  share.saw("1;0;0", start);
   share.saw(wanting(0, 1, 4000), start + 1s);
   only_limit(share, lane(0), start + 1s);
   share.saw(wanting(0, 2, 4000), start + 2s);
@@ -222,6 +224,20 @@ TEST_CASE("job_share: the level is that of the lowest rank that lives and uses t
   REQUIRE(now);
   CHECK(now->budgets.front().level > 9000);
   CHECK(now->budgets.front().level < 9100);
+}
+
+TEST_CASE("job_share: what lies there since an earlier run sets no level", "[service]") {
+  job_share share({.rank = 1, .processes = 2, .lease = 10s}, start);
+  const std::string old = wanting(0, 77, 20'000, 80'000);
+  for (int s = 1; s <= 9; ++s) {
+    share.saw(old, start + s * 1s);
+    CHECK(only_limit(share, lane(100, 5), start + s * 1s) < 0.51 * all);
+  }
+  // Whoever wrote it lives after all.
+  share.saw(wanting(0, 78, 20'000, 80'000), start + 10s);
+  only_limit(share, lane(100, 5), start + 10s);
+  share.saw(wanting(0, 79, 20'000, 80'000), start + 11s);
+  CHECK(only_limit(share, lane(100, 5), start + 11s) > 7 * all);
 }
 
 TEST_CASE("job_share: the level falls where the service refuses some", "[service]") {

@@ -158,6 +158,7 @@ class call : public http::exchange {
   error error_of(const http::exchange_report& report);
   bool asks_why(const error& e);
   bool is_answered() const noexcept;
+  bool is_asked_in_vain(const http::exchange_report& report, const error& e);
   void decide(const http::attempt_outcome& outcome, const error& e);
   error untried(error e, http::stop_reason reason) const;
   void fail_or_investigate(error e);
@@ -203,6 +204,7 @@ class call : public http::exchange {
   std::optional<error> met_{};          ///< what the last attempt failed with that is made again
   std::optional<error> refusal_{};      ///< why the head or the body was not taken
   std::optional<error> unexplained_{};  ///< the refusal of a HEAD, while it is asked why
+  bool asked_in_vain_{false};           ///< once
   reply_facts facts_{};
   collecting_sink body_;
   std::stop_token stop_token_{};

@@ -59,7 +59,8 @@ std::vector<double> share_evenly(double total, std::span<const double> wants);
 ///   again.
 /// - A share that grows is taken a beat later. By then the others have seen why, and given way.
 /// - A process of which nothing was seen yet counts for a `lease`, as one that wants more. So a
-///   start from cold begins with even parts, before anybody has said a word.
+///   start from cold begins with even parts, before anybody has said a word. One whose record has
+///   not changed since it was first seen counts so, too: it may lie there since an earlier run.
 ///
 /// A process that sees nobody any more is alone after a `lease`, and has the whole level; then its
 /// client's own pacing is what holds it. A record that is damaged, of a process that is not of the
@@ -90,6 +91,7 @@ class job_share {
   struct peer {
     std::string text{};
     time_point changed{};
+    bool again{false};  ///< its text has changed: it is none of an earlier run's
     std::vector<job_budget> budgets{};
   };
   /// A lane of the client, since the last beat.

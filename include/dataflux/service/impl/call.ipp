@@ -56,6 +56,7 @@ DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
   bad_.reset();
   met_.reset();
   unexplained_.reset();
+  asked_in_vain_ = false;
 }
 
 DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<error> bad) {

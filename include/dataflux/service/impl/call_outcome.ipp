@@ -88,6 +88,7 @@ DATAFLUX_INLINE bool call::asks_why(const error& e) {
                            core_->dialect->hides_reason(status_);
   if (!unexplained) return false;
   unexplained_ = e;
+  met_ = e;  // told if the time passes before the answer
   leg_ = leg::question;
   return true;
 }
@@ -95,6 +96,21 @@ DATAFLUX_INLINE bool call::asks_why(const error& e) {
 /// The question was not refused: then the HEAD's refusal is the last word, or has passed.
 DATAFLUX_INLINE bool call::is_answered() const noexcept {
   return leg_ == leg::question && ((status_ >= 200 && status_ <= 299) || status_ == 416);
+}
+
+/// Something between that knows no reasons has refused the question, or it was lost. One that was
+/// lost is asked once more, in another attempt. Then the HEAD's refusal is the last word here, too.
+DATAFLUX_INLINE bool call::is_asked_in_vain(const http::exchange_report& report, const error& e) {
+  using failed = http::transport_failure;
+  if (leg_ != leg::question) return false;
+  const failed how = report.failure;
+  if (how == failed::none) {
+    if (status_ < 400 || !e.reason().empty()) return false;
+    return status_ < 500 || std::exchange(asked_in_vain_, true);
+  }
+  const bool by_caller = how == failed::cancelled || how == failed::deadline;
+  const bool by_us = how == failed::forked || how == failed::memory;
+  return !by_caller && !by_us && std::exchange(asked_in_vain_, true);
 }
 
 /// Of no reply, or of one that is no success.
@@ -115,10 +131,13 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
     end_turn(http::pace_outcome::not_rejected);
     return settle(std::move(*refusal_));
   }
-  const bool answered = is_answered();
+  error e = error_of(report);
+  const bool answered = is_answered() || is_asked_in_vain(report, e);
   const bool broke_off = !answered && report.failure != http::transport_failure::none;
-  error e = answered ? *std::move(unexplained_) : error_of(report);
-  if (answered) status_ = e.http_status();
+  if (answered) {
+    e = *std::move(unexplained_);
+    status_ = e.http_status();
+  }
   keep_secret(e);
   const bool elsewhere = !broke_off && is_elsewhere();
   const bool mendable = !broke_off && !elsewhere && may_be_mended(e);

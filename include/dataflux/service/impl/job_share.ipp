@@ -68,6 +68,7 @@ DATAFLUX_INLINE void job_share::saw(std::string_view record, time_point now) {
   if (!read || read->rank == options_.rank || read->rank >= options_.processes) return;
   peer& from = peers_[read->rank];
   if (from.text == record) return;
+  from.again = !from.text.empty();
   from.text = record;
   from.changed = now;
   from.budgets = std::move(read->budgets);
@@ -148,7 +149,7 @@ DATAFLUX_INLINE job_share::sum job_share::add_up(const key& of, const budget& b)
   sum all{.used = b.own.used, .refused = b.own.refused};
   all.wants.push_back(job::want_of(b.own, least));
   for (const auto& [rank, each] : peers_) {
-    if (!lives(each)) continue;
+    if (!lives(each) || !each.again) continue;
     const auto told = std::find_if(
         each.budgets.begin(), each.budgets.end(),
         [&of](const job_budget& t) { return t.bucket == of.first && t.writes == of.second; });

@@ -51,7 +51,7 @@ class Batch:
     count    samples
     bytes    of those that are made, about
     broken   what has ended it, which is no failure of a sample
-    row_at   gives the Row of a sample; of a pair, of the first one
+    row_at   gives the Row of a sample; of a pair, of a side, and of the first one
     """
 
     def __init__(self, number: int, count: int, asked: tuple[Any, Sequence[int], Iterator[Any]], how: How) -> None:
@@ -60,7 +60,7 @@ class Batch:
         self.bytes = 0
         self.broken: BaseException | None = None
         self._how = how
-        self.row_at: Callable[[int], Any] = partial(row_at, self.part, self.rows)
+        self.row_at: Callable[..., Any] = partial(row_at, self.part, self.rows)
         self._forming = self._new()
         self._left = count
         self._failed = 0
@@ -128,10 +128,12 @@ class Batch:
         self._forming.samples = [None] * self.count
 
 
-def row_at(part: Any, rows: Sequence[int], at: int) -> Any:
-    """The Row of a sample; of a pair, of the first one."""
+def row_at(part: Any, rows: Sequence[int], at: int, side: Any = 0) -> Any:
+    """The Row of a sample; of a pair, of this side, and of the first one where there is no such side."""
     listed = part.listed(rows[at])
-    return listed[0] if isinstance(listed, tuple) else listed
+    if not isinstance(listed, tuple):
+        return listed
+    return listed[side if type(side) is int and side < len(listed) else 0]
 
 
 def _of_thread(failed, thread):

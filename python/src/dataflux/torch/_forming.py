@@ -195,11 +195,11 @@ class Forming:
 
     Arguments:
         count: how many samples.
-        row_of: the Row of the object at a place.
+        row_of: the Row of the object at a place, of this side of a pair.
         collate: makes the batch of a list of samples; None = as default_collate() of torch.
     """
 
-    def __init__(self, count: int, rules: Rules, blocks: Blocks, row_of: Callable[[int], Any],
+    def __init__(self, count: int, rules: Rules, blocks: Blocks, row_of: Callable[..., Any],
                  collate: Callable[[list[Any]], Any] | None) -> None:
         self.samples: list[Any] = [None] * count
         self.bytes = 0
@@ -230,7 +230,7 @@ class Forming:
         if type(value) is memoryview:
             told = self._rules.wrong(len(value))
             if told is not None:
-                raise size_error(self._row_of(at), told)
+                raise size_error(self._row_of(at, key), told)
             kept[0] += len(value)
             return value
         array = _array_of(value)
@@ -291,7 +291,7 @@ class Forming:
     def _of_bytes(self, key, views):
         layout = Layout(self._rules, list(map(len, views)))
         if layout.odd is not None:
-            raise size_error(self._row_of(layout.odd), layout.told(self._row_of(0).url))
+            raise size_error(self._row_of(layout.odd, key), layout.told(self._row_of(0, key).url))
         made = self._blocks.tensor(key, self._rules.dtype, layout.shape)
         room = layout.cleared(made)
         for begin, view in zip(layout.begins, views):

@@ -119,7 +119,7 @@ class _Row:
     def __init__(self, number: int, part: Any, rows: Sequence[int], columns: list[_Column], shares: list[Any]) -> None:
         self.number, self.part, self.rows, self.columns, self.shares = number, part, rows, columns, shares
         self.bytes = sum(sum(column.sizes) for column in columns)
-        self.row_at: Callable[[int], Any] = partial(row_at, part, rows)
+        self.row_at: Callable[..., Any] = partial(row_at, part, rows)
         self.pushed: list[tuple[_Column, RowStream, Sequence[int] | None]] = []
         self.failed: dict[int, Error] = {}  # by place, what was known before it was pushed
         self.places: Iterator[int] = iter(())
@@ -263,20 +263,20 @@ class Receiving:
             for at, number in zip(range(len(numbers)) if places is None else places, numbers):
                 if any(sizes.wrong(column.sizes[at]) for column in batch.columns):
                     batch.failed[at] = self._source.parts[of].size_error(number, sizes)
-        for column in batch.columns:
+        for side, column in enumerate(batch.columns):
             wrong = {size: told for size in set(column.sizes) if (told := self._rules.wrong(size)) is not None}
             for at, size in enumerate(column.sizes) if wrong else ():
                 if size in wrong and at not in batch.failed:
-                    batch.failed[at] = size_error(batch.row_at(at), wrong[size])
+                    batch.failed[at] = size_error(batch.row_at(at, side), wrong[size])
 
     def _laid_out(self, batch, good):
         """Lays out the memory. Gives False where sizes differ, and are not to."""
-        for column in batch.columns:
+        for side, column in enumerate(batch.columns):
             sizes = array("Q", [column.sizes[at] for at in good]) if batch.failed else column.sizes
             column.layout = layout = Layout(self._laid, sizes)
             if layout.odd is not None:
-                told = layout.told(batch.row_at(good[0]).url)
-                batch.broken = size_error(batch.row_at(good[layout.odd]), told)
+                told = layout.told(batch.row_at(good[0], side).url)
+                batch.broken = size_error(batch.row_at(good[layout.odd], side), told)
                 return False
         return True
 
