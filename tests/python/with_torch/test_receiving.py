@@ -198,7 +198,7 @@ def test_pairs_of_several_sizes_are_padded_and_packed_side_by_side(client, bucke
     for n in range(1, 4):
         client.put(bucket(f"x/{n}"), b"x")
         client.put(bucket(f"z/{n}"), b"z" * (1 + n // 3))
-    for how in ({}, {"decode": lambda sides: tuple(side.data for side in sides)}):
+    for how in ({}, {"decode": lambda data, rows: tuple(data)}):
         with pytest.raises(SizeError, match="z/3: it has 2 bytes, and .*z/1 of the same batch has 1"):
             list(IterableDataset(pairs=[(bucket("x/"), ""), (bucket("z/"), "")], shuffle="none", batch_size=3,
                                  client=dataflux.Client(**emulator.options), **how).batches())
