@@ -384,7 +384,7 @@ typedef struct dataflux_job dataflux_job;
 typedef struct dataflux_job_options {
   size_t struct_size;
   uint32_t rank;      /* of this process, below `processes` */
-  uint32_t processes; /* 0 = 1 */
+  uint32_t processes; /* 0 = 1; at most 1,048,576 */
   /* Requests a second that a bucket takes when nobody has used it yet; 0 = 5,000 and 1,000. They
    * double in 20 minutes while they are used. Reads are listings and metadata, too. */
   double reads;

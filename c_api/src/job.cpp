@@ -27,6 +27,9 @@ struct dataflux_job : dataflux_c::handle {
 
 namespace {
 
+/// A beat makes a number for each of them.
+constexpr std::uint32_t most_processes = 1U << 20U;
+
 result<service::job_share_options> job_options_of(const dataflux_job_options* given) {
   const auto o = dataflux_c::options_of(given);
   if (!o) return o.error();
@@ -35,6 +38,9 @@ result<service::job_share_options> job_options_of(const dataflux_job_options* gi
     return error(errc::invalid_argument, "rank: " + std::to_string(o->rank) + " of " +
                                              std::to_string(processes) +
                                              ": ranks are counted from 0");
+  }
+  if (processes > most_processes) {
+    return error(errc::invalid_argument, "processes: a job has at most 1048576");
   }
   for (const double rate : {o->reads, o->writes}) {
     if (std::isfinite(rate) && rate >= 0 && (rate == 0 || (rate >= 1 && rate <= 1e9))) continue;

@@ -82,6 +82,9 @@ TEST_CASE("dataflux_job: bad input is an error", "[c_api]") {
   o.writes = 0;
   o.lease_ns = -1;
   CHECK(dataflux_job_create(&o, &made, why) == DATAFLUX_INVALID_ARGUMENT);
+  o.lease_ns = 0;
+  o.processes = UINT32_MAX;
+  CHECK(dataflux_job_create(&o, &made, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(made == nullptr);
   const job_ptr job = make_job(0, 1);
   char* text = nullptr;
