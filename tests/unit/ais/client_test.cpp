@@ -24,7 +24,6 @@ namespace http = dataflux::detail::http;
 namespace ais = dataflux::ais;
 using dataflux::as_bytes;
 using dataflux::errc;
-using dataflux::result;
 using http::memory_reply;
 using http::memory_request;
 using http::method;

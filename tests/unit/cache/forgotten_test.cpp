@@ -26,7 +26,6 @@ namespace forgotten_test {
 using dataflux::byte_range;
 using dataflux::checkpoint_reader;
 using dataflux::errc;
-using dataflux::detail::cache_key;
 using dataflux::detail::run_file_step;
 
 namespace {
