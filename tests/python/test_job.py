@@ -3,14 +3,15 @@
 import gc
 import json
 import os
-import shutil
 import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from fractions import Fraction
 
 import pytest
 
@@ -70,6 +71,10 @@ class Store:
 
     def multi_get(self, keys):
         return [self.get(key) for key in keys]
+
+    def compare_set(self, key, expected, desired):
+        assert expected == ""
+        return self.values.setdefault(key, desired.encode())
 
 
 @pytest.fixture
@@ -160,7 +165,14 @@ def test_clients_without_tokens_share_none(join, bucket, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"[]", b'{"token":1,"expires_ns":2}',
-                                     b'{"token":"t","expires_ns":5}'])
+                                     b'{"token":"t","expires_ns":5}',
+                                     b"[" * 200000, b'{"token":"","expires_ns":9e18}',
+                                     b'{"token":"\\ud800","expires_ns":9000000000000000000}',
+                                     b'{"token":"a\\nb","expires_ns":9000000000000000000}',
+                                     b'{"token":"t","expires_ns":90000000000000000000}',
+                                     b'{"token":"t","expires_ns":true}',
+                                     b'{"token":"t","expires_ns":1' + b"0" * 400 + b"}"],
+                         ids=range(12))
 def test_a_token_that_is_damaged_or_old_is_not_taken(join, emulator, bucket, tmp_path, content):
     bucket.put("o")
     source = Asked(emulator)
@@ -218,6 +230,114 @@ def test_where_the_first_one_does_not_come_the_next_one_lists(join, bucket):
     assert job.living() == 1
 
 
+def during_list(monkeypatch, job, does):
+    """Calls `does` when the job has listed, before others see that."""
+    listed = job._list
+
+    def late(*given):
+        listed(*given)
+        monkeypatch.setattr(job, "_list", listed)
+        does()
+
+    monkeypatch.setattr(job, "_list", late)
+
+
+def sizes(manifest):
+    return [row.size for row in manifest.rows()]
+
+
+@pytest.mark.parametrize("board", ["folder", "store"])
+def test_the_first_listing_holds_for_all(join, bucket, tmp_path, monkeypatch, board):
+    bucket.put("o/1", b"x")
+    where = tmp_path if board == "folder" else Store()
+    first, second, third = (join(rank, where, of=3, lease=60) for rank in range(3))
+    lowest = second._living
+    monkeypatch.setattr(second, "_living", lambda: (lowest()[0], 1))  # it thinks the first one dead, which is slow
+    seen = []
+
+    def meanwhile():
+        bucket.put("o/2", b"yy")
+        seen.append(sizes(second.manifest(bucket("o/"))))
+
+    during_list(monkeypatch, first, meanwhile)
+    seen += [sizes(job.manifest(bucket("o/"))) for job in (first, third, second)]
+    assert seen == [[1, 2]] * 3 + [[1, 2]]
+    if board == "folder":
+        assert not [path for path in folder_of(tmp_path).iterdir() if path.name.startswith("new-")]
+
+
+class Stopped(BaseException):
+    """As Ctrl-C is."""
+
+
+@pytest.mark.parametrize("why", [Stopped(), KeyboardInterrupt(), dataflux.DeadlineError("late"), ValueError()])
+@pytest.mark.parametrize("of", [1, 2])
+def test_a_call_that_fails_is_not_counted(join, bucket, tmp_path, monkeypatch, why, of):
+    bucket.put("o/1", b"x")
+    jobs = [join(rank, of=2, lease=60) for rank in range(of)]
+
+    def fails():
+        raise why
+
+    during_list(monkeypatch, jobs[0], fails)
+    with pytest.raises(type(why)):
+        jobs[0].manifest(bucket("o/"), timeout=60)
+    told = (folder_of(tmp_path) / "failed-0").read_bytes()
+    assert bool(told) == isinstance(why, ValueError)
+    assert [sizes(job.manifest(bucket("o/"), timeout=60)) for job in jobs] == [[1]] * of
+    assert (folder_of(tmp_path) / "failed-0").read_bytes() == b""
+    bucket.put("o/2", b"yy")
+    assert [sizes(job.manifest(bucket("o/"), timeout=60)) for job in jobs] == [[1, 2]] * of
+
+
+def test_one_that_waits_in_vain_asks_for_the_same_listing_again(join, bucket):
+    bucket.put("o/1", b"x")
+    first, second = join(0, lease=60), join(1, lease=60)
+    with pytest.raises(dataflux.DeadlineError, match="no process of the job"):
+        second.manifest(bucket("o/"), timeout=0.01)
+    first.manifest(bucket("o/"))
+    bucket.put("o/2", b"yy")
+    assert sizes(second.manifest(bucket("o/"), timeout=60)) == [1]
+
+
+def test_what_failed_in_another_run_is_not_of_this_one(join, tmp_path):
+    for _ in range(2):
+        with join(0, lease=60) as job, pytest.raises(dataflux.NotFoundError):
+            assert (folder_of(tmp_path) / "failed-0").read_bytes() == b""
+            job.manifest("gs://no-such-bucket/")
+        assert (folder_of(tmp_path) / "failed-0").read_bytes().startswith(b"listing-")
+
+
+@pytest.mark.parametrize("when", ["board", "first_token", "thread"])
+def test_a_job_that_cannot_begin_limits_nothing(join, emulator, bucket, stack, monkeypatch, when):
+    bucket.put("o")
+    client = stack.enter_context(emulator.client())
+    store = Store()
+
+    def fails(*_):
+        raise RuntimeError("no more")
+
+    with monkeypatch.context() as patched, pytest.raises(RuntimeError, match="no more"):
+        if when == "board":
+            patched.setattr(store, "set", fails)
+        else:
+            patched.setattr(*{"first_token": (dataflux._job.Job, "_first_token"),
+                              "thread": (dataflux._threads, "begin")}[when], fails)
+        dataflux.job(store, client=client, rank=0, world_size=1000, name="j", reads=1000)
+    client.stat(bucket("o"))
+    assert [lane["rate"] for lane in client.metrics()["pacing"]] == [0]
+    with dataflux.job(Store(), client=client, rank=0, world_size=2, name="j", lease=60, reads=READS) as job:
+        client.stat(bucket("o"))
+        assert 0 < rates(job)["metadata"] < ALL
+
+
+def test_a_client_is_of_one_job(client, tmp_path):
+    with dataflux.job(tmp_path, client=client, rank=0, world_size=1, name="a"):
+        with pytest.raises(dataflux.PreconditionError, match="of another job"):
+            dataflux.job(tmp_path, client=client, rank=0, world_size=1, name="b")
+    dataflux.job(tmp_path, client=client, rank=0, world_size=1, name="b").close()
+
+
 def member(emulator, board, rank, *more):
     process = subprocess.Popen([sys.executable, "-c", MEMBER, emulator.endpoint, str(board), str(rank), *more],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -254,15 +374,17 @@ def test_without_the_board_each_goes_on(join, bucket, tmp_path, caplog, board):
     job, other = join(0, where), join(1, where)
     assert wait_until(lambda: job.living() == 2)
     if board == "folder":
-        shutil.rmtree(folder_of(tmp_path))
+        folder_of(tmp_path).rename(tmp_path / "away")
     else:
         where.down = True
     assert wait_until(lambda: job.living() == 1 and other.living() == 1)
     job.client.stat(bucket("o"))
     assert any("the job's board fails" in record.getMessage() for record in caplog.records)
-    if board == "store":
+    if board == "folder":
+        (tmp_path / "away").rename(folder_of(tmp_path))
+    else:
         where.down = False
-        wait_until(lambda: job.living() == 2)
+    assert wait_until(lambda: job.living() == 2 and other.living() == 2)
 
 
 def test_two_jobs_share_a_folder_and_nothing_else(join, bucket, tmp_path):
@@ -281,6 +403,187 @@ def test_a_folder_that_others_may_look_into_is_refused(join, tmp_path):
     folder_of(tmp_path).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(dataflux.PreconditionError, match="this user alone"):
         join(0)
+
+
+def test_a_folder_whose_parent_others_may_change_is_refused(join, tmp_path):
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all").chmod(0o777)
+    with pytest.raises(dataflux.PreconditionError, match="others may change"):
+        join(0, tmp_path / "all")
+    (tmp_path / "all").chmod(0o1777)
+    join(0, tmp_path / "all")
+
+
+def test_folders_that_a_job_makes_are_of_this_user_alone(join, tmp_path):
+    before = os.umask(0)
+    try:
+        join(0, tmp_path / "a" / "b")
+    finally:
+        os.umask(before)
+    for path in (tmp_path / "a", tmp_path / "a" / "b", folder_of(tmp_path / "a" / "b")):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+def test_another_folder_in_its_place_gets_nothing(join, tmp_path):
+    job = join(0, lease=60)
+    folder_of(tmp_path).rename(tmp_path / "away")
+    folder_of(tmp_path).mkdir(mode=0o777)
+    folder_of(tmp_path).chmod(0o777)
+    job._board.put("token", b"secret")
+    assert (tmp_path / "away" / "token").read_bytes() == b"secret"
+    with pytest.raises(dataflux.PreconditionError, match="this user alone"):
+        job._board.records()
+    assert not list(folder_of(tmp_path).iterdir())
+    # One of this user's is taken, with its lock.
+    folder_of(tmp_path).chmod(0o700)
+    assert job._board.records() == []
+    with pytest.raises(dataflux.PreconditionError, match="rank 0 of the job"):
+        join(0)
+
+
+def test_a_lock_that_is_removed_is_made_again(join, tmp_path):
+    job = join(0, lease=60)
+    (folder_of(tmp_path) / "rank-0.lock").unlink()
+    job._board.records()
+    with pytest.raises(dataflux.PreconditionError, match="rank 0 of the job"):
+        join(0)
+
+
+def test_by_a_link_it_is_the_same_folder(join, tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path)
+    join(0)
+    with pytest.raises(dataflux.PreconditionError, match="rank 0 of the job"):
+        join(0, tmp_path / "link")
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_of_its_rank(join, tmp_path):
+    join(0, lease=60).close()
+    for name in ("new-0-1", "new-0-2.part", "new-1-1"):
+        (folder_of(tmp_path) / name).write_bytes(b"x")
+    join(0, lease=60)
+    assert [path.name for path in folder_of(tmp_path).glob("new-*")] == ["new-1-1"]
+
+
+def test_what_is_written_in_part_is_not_seen(join, tmp_path, monkeypatch):
+    job = join(0, lease=60)
+    job._board.put("token", b"whole")
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", full)
+        with pytest.raises(OSError, match="No space"):
+            job._board.put("token", b"x" * 10)
+    assert job._board.get("token") == b"whole"
+    assert not list(folder_of(tmp_path).glob("new-*"))
+
+
+@pytest.mark.parametrize("strange", ["folder", "link", "fifo", "big"])
+def test_a_strange_entry_is_passed_over(join, tmp_path, strange):
+    jobs = [join(rank, of=3, lease=60) for rank in (0, 1)]
+    for name in ("rank-2", "rank-7"):
+        path = folder_of(tmp_path) / name
+        {"folder": path.mkdir, "link": lambda: path.symlink_to("/etc/passwd"), "fifo": lambda: os.mkfifo(path),
+         "big": lambda: path.write_bytes(b"\0\xff" * 500000)}[strange]()
+    for job in jobs:
+        assert len([text for text in job._board.records() if text.startswith(b"1;")]) == 2
+        assert job._look() and not job._silent
+
+
+def hang(job, monkeypatch, of="records"):
+    """From now on the board answers when that is set."""
+    inside, on = threading.Event(), threading.Event()
+
+    def hangs(*_):
+        inside.set()
+        on.wait(300)
+        raise RuntimeError("Connection reset by peer")
+
+    monkeypatch.setattr(job._board, of, hangs)
+    assert inside.wait(300)
+    return on
+
+
+@pytest.mark.parametrize("what", ["records", "tell"])
+def test_a_board_that_hangs_stops_nothing(join, bucket, monkeypatch, what):
+    bucket.put("o")
+    store = Store()
+    job, other = join(0, store), join(1, store)
+    assert wait_until(lambda: job.living() == 2)
+    on = hang(job, monkeypatch, what)
+    try:
+        assert wait_until(lambda: job.living() == 1 and other.living() == 1)
+        assert job._silent  # it has warned
+        monkeypatch.setattr(dataflux._job, "_LEAVING", 0.01)
+        job.close()
+        job.client.stat(bucket("o"))
+        assert rates(job)["metadata"] == 0
+    finally:
+        on.set()
+
+
+def test_a_beat_that_fails_is_not_the_last_one(join, monkeypatch):
+    job = join(0)
+    beat, beats = job._beat, []
+
+    def fails(records):
+        beats.append(records)
+        if len(beats) == 1:
+            raise MemoryError
+        return beat(records)
+
+    monkeypatch.setattr(job, "_beat", fails)
+    assert wait_until(lambda: len(beats) > 2 and not job._silent)
+
+
+@pytest.mark.parametrize("where", ["_leave", "board", "temporary"])
+def test_an_interrupted_close_goes_on(join, bucket, tmp_path, monkeypatch, where):
+    bucket.put("o")
+    job = join(0)
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(*{"_leave": (job, "_leave"), "board": (job._board, "close"),
+                          "temporary": (job._temporary, "close")}[where], interrupted)
+        job.close()
+    job.close()
+    job.client.stat(bucket("o"))
+    assert rates(job)["metadata"] == 0
+    join(0).close()  # the rank is free
+
+
+def test_a_forked_child_takes_nothing_of_its_parent(join, emulator, bucket, tmp_path):
+    bucket.put("o/1", b"x")
+    jobs = [join(0, bucket("jobs"), of=1), join(0, Store(), of=1), join(0, of=1)]
+    manifests = [job.manifest(bucket("o/")) for job in jobs]
+    temporary = [jobs[0]._temporary, jobs[1]._board._temporary]
+    more, on = os.pipe()
+    read, ready = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(on)
+        for each in [*jobs, *temporary]:  # as at the interpreter's end
+            each.close()
+        os.write(ready, b"1")
+        os.read(more, 1)
+        os._exit(0)
+    os.close(ready)
+    assert os.read(read, 1) == b"1"
+    with pytest.raises(dataflux.PreconditionError, match="rank 0 of the job"):
+        join(0, of=1)
+    jobs[2]._board._at._pid = 0  # as if it was killed: the lock is closed, and not unlocked
+    jobs[2].close()
+    join(0, of=1).close()
+    os.close(on)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    for each in (more, read):
+        os.close(each)
+    assert all(os.path.isdir(each.path()) for each in temporary)
+    assert [sizes(manifest) for manifest in manifests] == [[1]] * 3
+    assert any(name.startswith("jobs/j/beat/0/") for name in bucket.names())
 
 
 def test_a_forked_child_is_no_process_of_the_job(join, bucket, emulator):
@@ -340,7 +643,7 @@ def test_a_closed_client_ends_the_beats(join):
 
 
 @pytest.mark.parametrize("given, what", [
-    ({"reads": -1}, "reads"), ({"writes": 0.5}, "writes"), ({"reads": True}, "reads"), ({"lease": 0}, "lease"),
+    ({"reads": -1}, "reads"), ({"writes": 0.5}, "writes"), ({"lease": 0}, "lease"),
     ({"lease": 1e9}, "lease"), ({"name": ""}, "name"), ({"rank": 2}, "rank"), ({"rank": None}, "rank"),
     ({"name": None}, "TORCHELASTIC_RUN_ID")])
 def test_a_bad_argument_is_a_value_error(client, tmp_path, monkeypatch, given, what):
@@ -348,6 +651,17 @@ def test_a_bad_argument_is_a_value_error(client, tmp_path, monkeypatch, given, w
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     with pytest.raises(ValueError, match=what):
         dataflux.job(tmp_path, client=client, **{"rank": 0, "world_size": 2, "name": "j", **given})
+
+
+@pytest.mark.parametrize("given", [{"reads": "5"}, {"reads": True}, {"writes": [5.0]}, {"lease": "1"}, {"lease": True}])
+def test_what_is_no_number_is_a_type_error(client, tmp_path, given):
+    with pytest.raises(TypeError, match=f"{next(iter(given))}: .*number .* needed"):
+        dataflux.job(tmp_path, client=client, rank=0, world_size=1, name="j", **given)
+
+
+def test_any_number_will_do(client, tmp_path):
+    with dataflux.job(tmp_path, client=client, rank=0, world_size=1, name="j", reads=Fraction(1000), lease=Fraction(1)):
+        pass
 
 
 def test_a_board_is_needed_and_has_to_be_one(client, tmp_path, monkeypatch):

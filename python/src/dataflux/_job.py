@@ -5,18 +5,19 @@ from __future__ import annotations
 import _thread
 import json
 import os
+from contextlib import ExitStack, suppress
 from time import monotonic, time
 from weakref import WeakSet
 
 from . import _threads
-from ._boards import AloneBoard, BucketBoard, FolderBoard, StoreBoard
+from ._boards import AloneBoard, BucketBoard, FolderBoard, Temporary, board_of, token_in
 from ._calls import checked
-from ._errors import DeadlineError, PreconditionError, taken
+from ._errors import DeadlineError, Error, PreconditionError, taken
 from ._events import log
 from ._handles import ErrorHandle, handle
 from ._library import byref, library, struct
-from ._place import count_of, nanoseconds
-from ._ranks import distributed, ranks
+from ._place import nanoseconds, number_of
+from ._ranks import ranks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 JobHandle = handle("job")
 _Text = handle("text")
 _jobs = WeakSet()
+_joining = _thread.allocate_lock()  # of two jobs of one client one is refused
 _BEATS = 10  # of a lease
+_SLOW = 5  # beats that a board may take; after that they go on without it
+_LEAVING = 5.0  # seconds that close() waits for the board
 _POLL = 0.05
 _FIRST_TOKEN = 10.0  # seconds that the first token of a job may take
 _GONE = 10.0  # seconds before its end from which on a token is not taken
@@ -44,7 +48,7 @@ class Job:
     dataflux.job() makes it, and says what is shared. A forked child is no process of the job, and its client starts
     requests as if there was no job.
 
-    Threads: any. A thread of its own does a beat, ten times in a lease.
+    Threads: any. A thread of its own does a beat, ten times in a lease, and a second one where the board is slow.
     """
 
     def __init__(self, board: Any, client: Client, rank: int, world_size: int, lease: float,
@@ -57,22 +61,38 @@ class Job:
         self.world_size = world_size
         self._lease = lease
         self._lock = _thread.RLock()  # of the handle, whose beats come one at a time
-        self._over = Event()  # the thread is to end
-        self._ended = _thread.allocate_lock()  # held by the thread
-        self._closed = False
+        self._over = Event()  # the threads are to end
+        self._looks = _thread.allocate_lock()  # held by the thread that uses the board
+        self._looked = monotonic()
+        self._closing = _thread.RLock()
+        self._closed = self._left = False
         self._silent = False
-        self._listed: dict[str, int] = {}
+        self._listed: dict[str, set[int]] = {}  # the numbers of calls that were made, and have not failed
+        self._failed: set[str] = set()  # listings, of which the others know
         self._expires = 0  # of the newest token of this process, ns since 1970
-        self._temporary: Any = None
+        self._temporary = Temporary()
         made, error = JobHandle(), ErrorHandle()
         options = struct("job_options", rank=rank, processes=world_size, reads=rates[0], writes=rates[1],
                          lease_ns=nanoseconds(lease, "lease"))
         checked(library.job_create(byref(options), byref(made), byref(error)), error)
         self._job = made
-        _jobs.add(self)
-        self._board.tell(self._beat([]))
-        self._first_token()
-        _threads.begin(self._beats, lease / _BEATS)
+        with _joining:
+            if any(each._client is client and not each._left for each in _jobs):
+                raise PreconditionError("client: it is of another job, which is not closed: close that one before, or "
+                                        "give another client")
+            _jobs.add(self)
+        try:
+            self._board.tell(self._beat([]))
+            if self._board.shares_files:
+                self._tell_failed()  # of the process that had this rank before
+            self._first_token()
+            self._looked = monotonic()
+            _threads.begin(self._look_often, lease / _BEATS)
+            _threads.begin(self._beat_alone, lease / _BEATS)
+        except BaseException:
+            with suppress(Exception):  # the first one is told
+                self.close()
+            raise
 
     @property
     def client(self) -> Client:
@@ -95,46 +115,37 @@ class Job:
         board one lists, the process with the lowest rank that lives, and the others get its manifest. If it dies, the
         next one lists. With a board in a bucket all list together, by list_shared().
 
-        What was listed is kept as long as the board, and calls with the same arguments are counted: the second one
-        lists anew, in all processes.
+        What was listed first is the listing of all, and is kept as long as the board. Calls with the same arguments
+        are counted: the second one lists anew, in all processes. One that fails, or is interrupted, does not count.
 
         Arguments: those of list(). timeout: seconds for all of it, with the time for which this process waits for
             another one; None = no limit.
 
-        Raises: what list() raises, in the process that lists; then the others list by themselves. DeadlineError;
-        PreconditionError after close().
+        Raises: what list() raises, in the process that lists; then the others list by themselves. DeadlineError, after
+        which the others wait for the next call; PreconditionError after close().
         """
         given = {name: value for name, value in locals().items() if name not in ("self", "url", "timeout")}
         given["storage_classes"] = tuple(storage_classes)
-        name = self._name_of(url, given)
         limit = None if timeout is None else monotonic() + timeout
-        path = os.path.join(self._folder(), name)
-        if isinstance(self._board, BucketBoard):
-            self._client.list_shared(url, path, board=self._board.listing(name), lease=self._lease, timeout=timeout,
-                                     **given)
-            return self._client.open_manifest(path)
-        if not self._board.shares_files:
-            self._list(url, path, given, limit)
-            return self._client.open_manifest(path)
-        return self._client.open_manifest(self._shared_file(url, name, given, limit))
+        digest, number = self._call_of(url, given)
+        try:
+            return self._shared(url, f"listing-{digest}-{number}", given, limit)
+        except BaseException:
+            self._listed[digest].discard(number)  # the next call is for the same listing
+            raise
 
     def close(self) -> None:
         """Leaves the job: the client's rate is its own again, and after a lease the others take this process's share.
-        Closing again does nothing."""
-        with self._lock:
-            if self._closed:
-                return
+        It waits some seconds for a board that does not answer. Closing again does nothing, or what an interrupt has
+        left to do."""
+        with self._closing, ExitStack() as then:  # all of it, whatever fails or interrupts
             self._closed = True
             self._over.set()
-            opened, error = self._client._opened, ErrorHandle()
-            if opened and library.job_leave(self._job, opened, byref(error)):
-                taken(error)  # of a client that is closed meanwhile
-        with self._ended:  # the thread uses the board
-            self._board.close()
-        self._job.free()
-        temporary, self._temporary = self._temporary, None
-        if temporary is not None:
-            temporary.cleanup()
+            then.callback(self._free)
+            then.callback(self._temporary.close)
+            then.callback(self._board.close)
+            then.callback(self._wait)
+            self._leave()
 
     def __enter__(self) -> Job:
         return self
@@ -152,6 +163,21 @@ class Job:
         if self._closed:
             raise PreconditionError("the job is closed, or of the process that this one was forked from: make another "
                                     "one")
+
+    def _leave(self):
+        opened, error = self._client._opened, ErrorHandle()
+        with self._lock:  # no beat is after this
+            if opened and not self._left and library.job_leave(self._job, opened, byref(error)):
+                taken(error)  # of a client that is closed meanwhile
+        self._left = True
+
+    def _wait(self):
+        if self._looks.acquire(timeout=_LEAVING):
+            self._looks.release()
+
+    def _free(self):
+        if self._left:
+            self._job.free()
 
     def _living(self):
         from ctypes import c_uint32
@@ -173,10 +199,23 @@ class Job:
                     error)
         return string_at(own.value).decode()
 
-    def _beats(self, pause):
-        with self._ended:
+    def _look_often(self, pause):
+        with self._looks:
             while not self._over.wait(pause) and self._look():
-                pass
+                self._looked = monotonic()
+
+    def _beat_alone(self, pause):
+        """While the board does not answer, the others seem dead after a lease, as if they were."""
+        while not self._over.wait(pause):
+            if monotonic() > self._looked + _SLOW * pause:
+                try:
+                    self._beat([])
+                except PreconditionError:
+                    return
+                except Exception as failed:
+                    self._warn(failed)
+                else:
+                    self._warn(DeadlineError("deadline_exceeded: it does not answer"))
 
     def _look(self):
         """A beat of the thread. False: no more of them."""
@@ -187,20 +226,25 @@ class Job:
             why = failed
         try:
             own = self._beat(records)
-        except PreconditionError:
-            return False
-        try:
             if why is None:
                 self._board.tell(own)
                 if self._board.keeps_secrets:
                     self._share_token()
         except Exception as failed:
+            if self._closed or self._client._closed:
+                return False
             why = failed
-        if why is not None and not self._silent and not self._closed:
+        if why is None:
+            self._silent = False
+        else:
+            self._warn(why)
+        return True
+
+    def _warn(self, why):
+        if not self._silent and not self._closed:
             log("warning", f"the job's board fails: {type(why).__name__}: {why}; this process goes on by itself "
                 "meanwhile")
-        self._silent = why is not None
-        return True
+        self._silent = True
 
     # Tokens: the newest one is on the board, whoever of them has asked for it.
 
@@ -224,15 +268,7 @@ class Job:
 
     def _on_board(self):
         """(token, ns since 1970) on the board, if it is good for a while; else (None, 0)."""
-        text = self._board.get("token")
-        try:
-            told = json.loads(text) if text else {}
-            token, expires = told["token"], told["expires_ns"]
-            if isinstance(token, str) and isinstance(expires, int) and expires / 1e9 > time() + _GONE:
-                return token, expires
-        except (ValueError, KeyError, TypeError):
-            pass
-        return None, 0
+        return token_in(self._board.get("token"), int((time() + _GONE) * 1e9))
 
     def _take_token(self):
         """Whether the client has the token that is on the board."""
@@ -242,11 +278,14 @@ class Job:
         if expires > self._expires + _APART:
             client = self._client._handle()
             tokens = self._client._tokens()
-            if tokens is not None:
-                tokens._give(client, token, expires)
-            else:
-                error = ErrorHandle()
-                checked(library.client_set_token(client, token.encode(), expires, byref(error)), error)
+            try:
+                if tokens is not None:
+                    tokens._give(client, token, expires)
+                else:
+                    error = ErrorHandle()
+                    checked(library.client_set_token(client, token.encode(), expires, byref(error)), error)
+            except Error:  # what the library refuses is none
+                return False
             self._expires = expires
         return True
 
@@ -273,51 +312,77 @@ class Job:
 
     # Listings
 
-    def _name_of(self, url, given):
+    def _call_of(self, url, given):
+        """(what is listed, the number of this call for it)"""
         from hashlib import sha256
 
         what = json.dumps([url if isinstance(url, str) else list(url), given], sort_keys=True, default=str)
         digest = sha256(what.encode()).hexdigest()[:16]
+        number = 1
         with self._lock:
             self._check_open()
-            self._listed[digest] = count = self._listed.get(digest, 0) + 1
-        return f"listing-{digest}-{count}"
+            made = self._listed.setdefault(digest, set())
+            while number in made:
+                number += 1
+            made.add(number)
+        return digest, number
+
+    def _shared(self, url, name, given, limit):
+        if self._board.shares_files:
+            return self._client.open_manifest(self._shared_file(url, name, given, limit))
+        path = os.path.join(self._temporary.path(), name)
+        if isinstance(self._board, BucketBoard):
+            left = None if limit is None else max(limit - monotonic(), 0.001)
+            self._client.list_shared(url, path, board=self._board.listing(name), lease=self._lease, timeout=left,
+                                     **given)
+        else:
+            self._list(url, path, given, limit)
+        return self._client.open_manifest(path)
 
     def _list(self, url, path, given, limit):
         left = None if limit is None else max(limit - monotonic(), 0.001)
         self._client.save_manifest(self._client.list(url, timeout=left, **given), path)
 
     def _shared_file(self, url, name, given, limit):
-        """The path of the manifest that one process writes."""
-        board = self._board
+        """The path of the manifest that the first process to have listed it has put on the board."""
         while True:
-            there = board.file(name, self._folder())
+            there = self._board.file(name)
             if there is not None:
                 return there
-            failed = board.get(name + ".failed") is not None
-            if failed or self._living()[1] == self.rank:
-                path = os.path.join(board.folder(), f"{name}.{os.getpid()}")
-                try:
-                    self._list(url, path, given, limit)
-                    board.put_file(name, path)
-                except BaseException:
-                    board.put(name + ".failed", b"1")
-                    raise
+            lowest = self._living()[1]
+            if lowest == self.rank or self._has_failed(lowest, name):
+                self._list_for_all(url, name, given, limit)
                 continue
             if limit is not None and monotonic() >= limit:
                 raise DeadlineError("deadline_exceeded: no process of the job has listed it in time")
             self._over.wait(_POLL)
             self._check_open()
 
-    def _folder(self):
-        if self._board.shares_files:
-            return self._board.folder()
-        with self._lock:
-            if self._temporary is None:
-                from tempfile import TemporaryDirectory
+    def _list_for_all(self, url, name, given, limit):
+        path = self._board.new_file()
+        try:
+            self._list(url, path, given, limit)
+            self._board.put_file(name, path)
+        except Exception as why:
+            # After its own limit, and after Ctrl-C, it may call again: the others wait for that.
+            if limit is None or not isinstance(why, DeadlineError):
+                self._failed.add(name)
+                with suppress(Exception):  # the first one is told
+                    self._tell_failed()
+            raise
+        finally:
+            if os.path.exists(path):
+                os.unlink(path)
+        if name in self._failed:
+            self._failed.discard(name)
+            self._tell_failed()
 
-                self._temporary = TemporaryDirectory(prefix="dataflux-job-")
-            return self._temporary.name
+    def _tell_failed(self):
+        self._board.put(f"failed-{self.rank}", " ".join(sorted(self._failed)).encode())
+
+    def _has_failed(self, rank, name):
+        told = self._board.get(f"failed-{rank}")
+        return told is not None and name.encode() in told.split()
 
 
 def job(board: Any = None, *, client: Client | None = None, rank: int | None = None, world_size: int | None = None,
@@ -341,8 +406,9 @@ def job(board: Any = None, *, client: Client | None = None, rank: int | None = N
         lease: seconds after which a process that says nothing is dead, and the others take its share. None = 10 with
             a folder, 30 with a store, 120 with a bucket.
 
-    Raises: ValueError and TypeError for an argument; PreconditionError for a folder that others may look into, or a
-    rank that another process of this machine has; what the board raises when it is first used.
+    Raises: ValueError and TypeError for an argument; PreconditionError for a folder that others may look into or
+    replace, a rank that another process of this machine has, or a client that is of another job; what the board raises
+    when it is first used, after which the client's rate is its own.
     """
     from ._client import Client, client_for
 
@@ -353,13 +419,13 @@ def job(board: Any = None, *, client: Client | None = None, rank: int | None = N
     rank, world_size = ranks(rank, world_size)
     rates = []
     for given, usual, what in zip((reads, writes), _RATES[client._scheme], ("reads", "writes")):
-        if isinstance(given, bool) or not isinstance(given, (int, float)) or not (given == 0 or 1 <= given <= 1e9):
+        rate = number_of(given, what, "a number is needed")
+        if not (rate == 0 or 1 <= rate <= 1e9):
             raise ValueError(f"{what}: {given!r} is no rate: 1 to 1e9 a second, or 0 for the service's")
-        rates.append(float(given or usual))
-    made = _board_of(board, client, rank, world_size, name)
+        rates.append(rate or usual)
+    made = board_of(board, client, rank, world_size, name)
     try:
-        if lease is None:
-            lease = made.lease
+        lease = made.lease if lease is None else number_of(lease, "lease")
         if not 0.05 <= lease <= 86400:
             raise ValueError(f"lease: {lease!r}: 0.05 seconds to a day")
         return Job(made, client, rank, world_size, lease, (rates[0], rates[1]))
@@ -368,37 +434,17 @@ def job(board: Any = None, *, client: Client | None = None, rank: int | None = N
         raise
 
 
-def _board_of(board, client, rank, world_size, name):
-    if name is not None and (not isinstance(name, str) or not name):
-        raise ValueError("name: a str that is not empty")
-    if board is None:
-        group = distributed()
-        if world_size == 1:
-            return AloneBoard()
-        if group is None or group.get_world_size() != world_size:
-            raise ValueError("board: give a folder, a prefix of a bucket or a store, or call "
-                             "torch.distributed.init_process_group() before")
-        board = group.distributed_c10d._get_default_store()
-    if hasattr(board, "check") and hasattr(board, "set"):
-        return StoreBoard(board, name or "job", rank, world_size)
-    if name is None:
-        told = (os.environ.get(each) for each in ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID"))
-        name = next((each for each in told if each and each != "none"), None)
-        if name is None:
-            raise ValueError("name: give one, for there is neither TORCHELASTIC_RUN_ID nor SLURM_JOB_ID in the "
-                             "environment to tell this job from others")
-    if isinstance(board, tuple) or (isinstance(board, str) and "://" in board):
-        return BucketBoard(client, board, name, rank)
-    if not isinstance(board, (str, bytes, os.PathLike)):
-        raise TypeError(f"board: a folder, a prefix of a bucket or a store is needed, and not a {type(board).__name__}")
-    return FolderBoard(board, name, rank)
-
-
 def _in_child():
-    # The locks, the thread and the board are the parent's.
+    # The locks, the threads and the board are the parent's.
+    global _joining
+    _joining = _thread.allocate_lock()
     for each in list(_jobs):
-        each._lock = _thread.RLock()
-        each._closed = True
+        each._lock, each._closing = _thread.RLock(), _thread.RLock()
+        each._looks = _thread.allocate_lock()
+        each._closed = each._left = True
+        if isinstance(each._board, FolderBoard):
+            each._board.close()  # else it has the lock after its parent's death
+        each._board = AloneBoard()
 
 
 os.register_at_fork(after_in_child=_in_child)

@@ -219,18 +219,18 @@ def nanoseconds(seconds, argument="timeout"):
     if seconds is None:
         return 0
     if not isinstance(seconds, (int, float)) or isinstance(seconds, bool):
-        seconds = _number(seconds, argument)
+        seconds = number_of(seconds, argument)
     if not 0 < seconds < 9e9:
         raise ValueError(f"{argument}: {seconds!r} is not a number of seconds above 0")
     return max(1, int(seconds * 1e9))
 
 
-def _number(seconds, argument):
-    """Of a number that is none of Python's own, such as numpy's or a Decimal."""
-    kind = type(seconds)
+def number_of(value, argument, needed="seconds as a number are needed"):
+    """A float of any number, such as numpy's or a Decimal."""
+    kind = type(value)
     if not hasattr(kind, "__float__") or hasattr(kind, "__len__") or kind.__name__ in ("bool_", "bool"):
-        raise TypeError(f"{argument}: seconds as a number are needed, and not a {kind.__name__}")
-    return float(seconds)
+        raise TypeError(f"{argument}: {needed}, and not a {kind.__name__}")
+    return float(value)
 
 
 def count_of(value, argument, least=0, bits=63):
