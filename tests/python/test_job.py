@@ -385,6 +385,9 @@ def test_without_the_board_each_goes_on(join, bucket, tmp_path, caplog, board):
     else:
         where.down = False
     assert wait_until(lambda: job.living() == 2 and other.living() == 2)
+    if board == "folder":
+        with pytest.raises(dataflux.PreconditionError, match="rank 0 of the job"):
+            join(0)
 
 
 def test_two_jobs_share_a_folder_and_nothing_else(join, bucket, tmp_path):

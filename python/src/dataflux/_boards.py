@@ -11,9 +11,10 @@ import _thread
 import errno
 import fcntl
 import os
+from contextlib import suppress
 from urllib.parse import quote
 
-from ._errors import PreconditionError
+from ._errors import Error, PreconditionError
 from ._ranks import distributed
 
 TYPE_CHECKING = False
@@ -69,13 +70,14 @@ class Temporary:
             return self._made[0]
 
     def close(self):
-        made, self._made = self._made, None
+        made = self._made
         if made is not None and made[1] == os.getpid():
             import atexit
             from shutil import rmtree
 
-            atexit.unregister(self.close)
             rmtree(made[0], ignore_errors=True)
+            self._made = None
+            atexit.unregister(self.close)
 
 
 class Board:
@@ -139,9 +141,6 @@ class _Folder:
                                     "each process its rank, and each job its name") from None
         self._rank = rank
         self._are = self._numbers(there), self._numbers(os.fstat(self._lock))
-        for name in os.listdir(self._fd):
-            if name.startswith(f"new-{rank}-"):
-                self.remove(name)
 
     @staticmethod
     def _numbers(there):
@@ -154,6 +153,11 @@ class _Folder:
             return self._are == (self._numbers(os.lstat(self._path)), self._numbers(lock))
         except FileNotFoundError:
             return False
+
+    def sweep(self):
+        for name in os.listdir(self._fd):
+            if name.startswith(f"new-{self._rank}-"):
+                self.remove(name)
 
     def new_name(self):
         return f"new-{self._rank}-{os.urandom(8).hex()}"
@@ -171,10 +175,8 @@ class _Folder:
             raise
 
     def put_first(self, name, new):
-        try:
+        with suppress(FileExistsError):
             os.link(new, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
-        except FileExistsError:
-            pass
 
     def get(self, name, most):
         """What the file has; None where there is no file."""
@@ -199,10 +201,8 @@ class _Folder:
             return False
 
     def remove(self, name):
-        try:
+        with suppress(OSError):  # it is gone, or with the folder
             os.unlink(name, dir_fd=self._fd)
-        except OSError:  # it is gone, or with the folder
-            pass
 
     def unlock(self):
         lock, self._lock = self._lock, -1
@@ -230,19 +230,20 @@ class FolderBoard(Board):
         self._rank = rank
         self._world_size = world_size
         self._closed = False
-        _make(self._path)
+        _make(around)
         mode = os.stat(around).st_mode
         if mode & 0o022 and not mode & 0o1000:  # the sticky bit: nobody renames what is of others
             raise PreconditionError(f"board: others may change what lies in {around}: take that permission away (chmod "
                                     "go-w), or give another folder")
+        _make(self._path)
         self._at = _Folder(self._path, rank)
+        self._at.sweep()
 
     def tell(self, record):
         self._at.put(f"rank-{self._rank}", record.encode())
 
     def records(self):
         if not self._closed and not self._at.is_there():
-            self._at.unlock()
             self._at = _Folder(self._path, self._rank)
         found = []
         for rank in range(self._world_size):
@@ -405,7 +406,8 @@ class BucketBoard(Board):
     def close(self):
         last, self._last = self._last, None
         if last is not None:
-            self._remove(last, _LAST_LIMIT)
+            with suppress(Error):  # after a lease it says no more
+                self._remove(last, _LAST_LIMIT)
 
 
 def board_of(board, client, rank, world_size, name):

@@ -440,7 +440,7 @@ def _in_child():
     _joining = _thread.allocate_lock()
     for each in list(_jobs):
         each._lock, each._closing = _thread.RLock(), _thread.RLock()
-        each._looks = _thread.allocate_lock()
+        each._over, each._looks = type(each._over)(), _thread.allocate_lock()
         each._closed = each._left = True
         if isinstance(each._board, FolderBoard):
             each._board.close()  # else it has the lock after its parent's death
