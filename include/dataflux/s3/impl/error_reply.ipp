@@ -48,7 +48,7 @@ inline bool is_unmet(const call_identity& call, const reply_facts& facts,
 }
 
 inline errc decide_code(const call_identity& call, const reply_facts& facts,
-                        const service::reply_words& words, bool throttled) noexcept {
+                        const service::reply_words& words, bool slowed) noexcept {
   if (is_strange(facts, words)) return errc::internal;
   if (is_gone(call, facts)) return errc::not_found;
   if (is_unmet(call, facts, words)) return errc::failed_precondition;
@@ -59,11 +59,11 @@ inline errc decide_code(const call_identity& call, const reply_facts& facts,
   if (known != nullptr) return known->means;
   if (facts.ok()) return errc::unknown;
   if (facts.status == 301 || facts.status == 307) return errc::failed_precondition;
-  return throttled ? errc::resource_exhausted : errc_from_http_status(facts.status);
+  return slowed ? errc::resource_exhausted : errc_from_http_status(facts.status);
 }
 
 inline std::string advice(const call_identity& call, const reply_facts& facts,
-                          const service::reply_words& words, bool throttled) {
+                          const service::reply_words& words, bool slowed) {
   if (is_strange(facts, words)) {
     return not_the_service(words.web_page ? "a web page answered"
                                           : std::string{facts.stranger} + " answered");
@@ -82,7 +82,7 @@ inline std::string advice(const call_identity& call, const reply_facts& facts,
   if (const reply_code* const known = find_reply_code(words.reason); known != nullptr) {
     return std::string{known->advice};
   }
-  if (throttled) return std::string{find_reply_code("SlowDown")->advice};
+  if (slowed) return std::string{find_reply_code("SlowDown")->advice};
   switch (facts.status) {
     case 301:
     case 307:
@@ -115,15 +115,15 @@ DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& 
   service::reply_words words = service::read_words(facts, body, nullptr);
   words.reason = codec::without_secrets(std::move(words.reason), secrets);
   const auto repeat = classify(call, facts.status, words.reason);
-  const bool throttled = repeat == http::reply_class::throttled;
-  const errc code = decide_code(call, facts, words, throttled);
+  const bool slowed = repeat == http::reply_class::throttled;
+  const errc code = decide_code(call, facts, words, slowed);
   const service::failure_facts what{
       .code = code,
       .about = call,
-      .advice = advice(call, facts, words, throttled),
+      .advice = advice(call, facts, words, slowed),
       .bucket_missing = code == errc::not_found && !call.bucket.empty() &&
                         (words.reason == "NoSuchBucket" || call.object.empty()),
-      .retryable = throttled || repeat == http::reply_class::transient};
+      .retryable = slowed || repeat == http::reply_class::transient};
   return service::make_error(what, facts, words, secrets);
 }
 
