@@ -620,7 +620,9 @@ def test_the_newest_last_of_all_callbacks_is_found(gs, client, bucket):
 
 
 def told(caplog):
-    return [record.getMessage() for record in caplog.records if record.name == "dataflux"]
+    """What was logged, without retries, which a busy machine may cause."""
+    lines = [record.getMessage() for record in caplog.records if record.name == "dataflux"]
+    return [line for line in lines if " failed, the next one comes in " not in line]
 
 
 @pytest.mark.filterwarnings("ignore")
