@@ -304,7 +304,8 @@ class Job:
             if self._board.get("token") is None:
                 self._board.put("token", _NONE)
             return True
-        if expires.value > max(self._expires, self._on_board()[1]) + _APART:
+        least = expires.value - _APART
+        if least > self._expires and least > self._on_board()[1]:  # the board is asked for a newer one alone
             self._expires = expires.value
             told = {"token": string_at(token.value).decode(), "expires_ns": expires.value}
             self._board.put("token", json.dumps(told).encode())
@@ -371,7 +372,7 @@ class Job:
                     self._tell_failed()
             raise
         finally:
-            if os.path.exists(path):
+            with suppress(FileNotFoundError):
                 os.unlink(path)
         if name in self._failed:
             self._failed.discard(name)
