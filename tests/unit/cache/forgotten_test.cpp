@@ -38,6 +38,12 @@ std::vector<std::byte> beginning(std::size_t bytes) {
   return all;
 }
 
+template <class T>
+void check_damaged(const dataflux::result<T>& got) {
+  REQUIRE_FALSE(got);
+  CHECK(got.error().code() == errc::data_loss);
+}
+
 /// Threads for files, which are all held until it goes.
 class held_threads {
  public:
@@ -191,9 +197,7 @@ TEST_CASE("cache: slices of a read that was compared as a whole are forgotten", 
     w.cache.flush();
     return got;
   };
-  const auto failed = get();
-  REQUIRE_FALSE(failed);
-  CHECK(failed.error().code() == errc::data_loss);
+  check_damaged(get());
   const auto reads = w.reads();
   CHECK(get());
   CHECK(into == cache_fixture::body(large));
@@ -212,9 +216,7 @@ TEST_CASE("cache: the rest of an object of unknown size is forgotten", "[cache]"
     w.cache.flush();
     return got;
   };
-  const auto failed = get();
-  REQUIRE_FALSE(failed);
-  CHECK(failed.error().code() == errc::data_loss);
+  check_damaged(get());
   const auto got = get();
   REQUIRE(got);
   CHECK(*got == cache_fixture::body(20'000'000));
@@ -233,9 +235,7 @@ TEST_CASE("cache: a file that was downloaded damaged is read anew", "[cache]") {
     w.cache.flush();
     return got;
   };
-  const auto failed = get();
-  REQUIRE_FALSE(failed);
-  CHECK(failed.error().code() == errc::data_loss);
+  check_damaged(get());
   CHECK(get());
 }
 
@@ -287,9 +287,7 @@ TEST_CASE("cache: a shard whose headers came damaged is indexed anew", "[cache]"
     w.cache.flush();
     return made;
   };
-  const auto failed = index();
-  REQUIRE_FALSE(failed);
-  CHECK(failed.error().code() == errc::data_loss);
+  check_damaged(index());
   CHECK(index());
 }
 
