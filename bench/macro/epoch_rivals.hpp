@@ -1,9 +1,9 @@
 #pragma once
 
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
+#include <dataflux/simulate/detail/simulated_epoch.hpp>
 #include <dataflux/store/detail/shared_link.hpp>
-
-#include "simulated_epoch.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +15,10 @@
 
 /// Other ways through an epoch, by the requests that they make, over the same simulated network.
 /// Their own work takes no time, their requests never fail, and memory is no limit for them.
+
+using dataflux::detail::epoch_plan;
+using dataflux::detail::epoch_sample;
+using dataflux::detail::simulated_network;
 
 /// Requests between which the network's bandwidth is shared.
 class simulated_wire {
@@ -29,7 +33,7 @@ class simulated_wire {
   void request(std::uint64_t bytes, double service_seconds, dataflux::task done) {
     const double trip = network_.round_trip * factor(network_.jitter) + service_seconds;
     const double weight = factor(network_.rate_spread);
-    clock_.at(clock_.now() + simulated_network::to_duration(trip),
+    clock_.at(clock_.now() + dataflux::detail::from_seconds(trip),
               [this, bytes, weight, done = std::move(done)]() mutable {
                 if (bytes == 0) return done();
                 auto counted = [this, bytes, done = std::move(done)]() mutable {
@@ -85,7 +89,7 @@ class rival_epoch {
   rival_epoch(const simulated_network& network, const rival_plan& plan, double start_up)
       : plan_(plan),
         wire_(clock_, network),
-        jobs_((plan.epoch.items() + plan.items_per_job - 1) / plan.items_per_job),
+        jobs_((plan.epoch.items + plan.items_per_job - 1) / plan.items_per_job),
         start_up_(start_up) {}
 
   rival_outcome run() {
@@ -101,7 +105,7 @@ class rival_epoch {
 
   double now() const { return std::chrono::duration<double>(clock_.now() - began_).count(); }
   std::uint64_t items_of(std::uint64_t job) const {
-    return std::min(plan_.items_per_job, plan_.epoch.items() - job * plan_.items_per_job);
+    return std::min(plan_.items_per_job, plan_.epoch.items - job * plan_.items_per_job);
   }
   bool may_begin(std::uint64_t job) const {
     if (!plan_.data_loader) return busy_ < plan_.workers;
@@ -125,7 +129,7 @@ class rival_epoch {
   /// The next group of the job.
   void read(std::uint64_t job, std::uint64_t left) {
     if (left == 0) return ended(job);
-    const std::uint64_t bytes = plan_.epoch.bytes;
+    const std::uint64_t bytes = plan_.epoch.sizes.front();
     std::uint64_t most = plan_.group_bytes / bytes;
     if (plan_.group_may_pass_limit && bytes <= plan_.group_bytes) ++most;
     const std::uint64_t count =
@@ -162,7 +166,7 @@ class rival_epoch {
   }
   void take() {
     const epoch_plan& e = plan_.epoch;
-    const std::uint64_t batch = std::min<std::uint64_t>(e.batch, e.items() - had_);
+    const std::uint64_t batch = std::min<std::uint64_t>(e.batch, e.items - had_);
     if (!waiting_ || batch == 0 || there_ < had_ + batch) return;
     waiting_ = false;
     had_ += batch;
@@ -172,7 +176,7 @@ class rival_epoch {
                     .waited = outcome_.end.waited + now() - asked_at_};
     if (now() <= start_up_) outcome_.start = outcome_.end;
     begin_jobs();
-    clock_.at(clock_.now() + simulated_network::to_duration(e.step), [this] { ask(); });
+    clock_.at(clock_.now() + dataflux::detail::from_seconds(e.step), [this] { ask(); });
   }
 
   const rival_plan plan_;

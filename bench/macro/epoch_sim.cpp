@@ -1,17 +1,23 @@
+#include <dataflux/detail/seconds.hpp>
+#include <dataflux/simulate/detail/simulated_epoch.hpp>
+
 #include "epoch_rivals.hpp"
-#include "simulated_epoch.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Simulates epochs and prints one JSON line for each; bench/epoch_sim.py makes tables of them.
 
 namespace {
+
+using dataflux::detail::epoch_outcome;
 
 struct settings {
   std::string way{"ours"};
@@ -55,9 +61,8 @@ void print_samples(const epoch_outcome& o) {
 }
 
 epoch_plan plan_of(const settings& s) {
-  return {.objects = s.objects,
-          .bytes = s.bytes,
-          .epochs = s.epochs,
+  return {.sizes = std::vector<std::uint64_t>(s.objects, s.bytes),
+          .items = s.objects * s.epochs,
           .batch = s.batch,
           .step = s.step,
           .compose = s.compose ? std::optional(dataflux::compose_options{}) : std::nullopt,
@@ -71,16 +76,16 @@ void print_times(const epoch_sample& s, const char* after) {
 }
 
 void run_ours(const settings& s) {
-  simulated_epoch epoch(s.network, plan_of(s));
+  dataflux::detail::simulated_epoch epoch(s.network, plan_of(s));
   if (s.rival.compose_seconds > 0) {
-    const dataflux::duration time = simulated_network::to_duration(s.rival.compose_seconds);
+    const dataflux::duration time = dataflux::detail::from_seconds(s.rival.compose_seconds);
     epoch.store().set_faults([time](dataflux::store_verb verb, std::string_view,
                                     std::uint64_t) -> std::optional<dataflux::injected_fault> {
       if (verb != dataflux::store_verb::compose) return std::nullopt;
       return dataflux::injected_fault{.delay = time};
     });
   }
-  const epoch_outcome o = epoch.run();
+  const epoch_outcome o = epoch.run().value();
   const epoch_sample& start = o.at(s.start_up);
   std::printf("{");
   print_times(o.end(), ", \"start\": {");

@@ -189,6 +189,47 @@ void declare_cache(CLI::App& app, command_line& to) {
   clear->callback([&with] { with.action = cli::cache_action::clear; });
 }
 
+void declare_simulated_machine(CLI::App& app, simulate_options& with) {
+  app.add_option("--link", with.link, "Of the machine: 200MB/s, 10Gbit/s")->required();
+  app.add_option("--connection", with.connection, "Of one connection (50MB/s)");
+  app.add_option("--rtt", with.round_trip, "From a request to the first byte of its reply (20ms)");
+  app.add_option("--spread", with.spread,
+                 "How much round trips and rates differ: sigma of their logarithm (0.2)");
+  app.add_option("--connecting", with.connecting,
+                 "Round trips before the first request of a connection (2, which is TLS 1.3)");
+  app.add_option("--processors", with.processors, "Of the machine (4)");
+  app.add_option("--workers", with.workers,
+                 "Processes that make batches in turns (0: the training process reads)");
+  app.add_option("--memory", with.memory, "Of each process, for reads (256MiB)");
+  app.add_option("--in-flight", with.in_flight, "Most reads of each process in flight (256)");
+  app.add_option("--request-time", with.request_time, "Of a processor, for a request (20us)");
+  app.add_option("--byte-ns", with.byte_nanoseconds,
+                 "Nanoseconds of a processor for a byte (0.65: TLS by OpenSSL 3.0; 0.2: 3.5;\n"
+                 "0.1: without TLS)");
+  app.add_option("--decode", with.decode, "Time of a processor to decode a sample: 3ms");
+  app.add_option("--decode-threads", with.decode_threads, "Of each process (1)");
+}
+
+void declare_simulate(CLI::App& app, command_line& to) {
+  auto& with = to.simulate;
+  auto* manifest = app.add_option("--manifest", with.manifest, "The objects of a manifest's file");
+  app.add_option("--objects", with.objects, "How many there are")->excludes(manifest);
+  app.add_option("--size", with.size,
+                 "Of an object: 100KiB, 3MB; or several with their parts: 10KiB:9,1MiB:1")
+      ->excludes(manifest);
+  app.add_option("--epochs", with.epochs, "Times that all are read (1)");
+  app.add_flag("--list", with.list, "The bucket is listed first: its requests count");
+  declare_simulated_machine(app, with);
+  app.add_option("--batch", with.batch, "Samples of a batch (1)");
+  app.add_option("--step", with.step, "Of the training, for a batch: 50ms (0)");
+  app.add_flag("--as-ready", with.as_ready, "Samples in the order in which they arrive");
+  app.add_option("--price-a", with.price_a, "Dollars of a million operations of class A (5)");
+  app.add_option("--price-b", with.price_b, "Of a million of class B (0.4)");
+  app.add_option("--price-gib", with.price_gib, "Of a GiB that leaves the region (0)");
+  app.add_option("--seed", with.seed, "Of the dice (1)");
+  app.add_flag("--json", with.json, "One JSON object, in seconds and bytes");
+}
+
 const char* interrupted_reading(const command_line&) { return "interrupted"; }
 const char* interrupted_cache(const command_line&) {
   return "interrupted; nothing was changed, or else a part removed";
@@ -225,6 +266,10 @@ using typed = command_line;
 
 exit_status run_cache_here(const command_line& asked, const std::stop_token& stop) {
   return run_cache(asked.cache, stop);
+}
+
+exit_status run_simulate_here(const command_line& asked, const std::stop_token& stop) {
+  return run_simulate(asked.simulate, stop);
 }
 
 void append_place(const std::string& place, std::vector<std::string>& to) { to.push_back(place); }
@@ -311,6 +356,13 @@ constexpr command table[]{
      run_with<run_sweep, &typed::sweep>, interrupted_removal},
     {"cache", "What a cache on a disk of this machine has of what jobs have read.", declare_cache,
      places_in<&typed::cache>, nullptr, interrupted_cache, 1, run_cache_here},
+    {"simulate",
+     "How long an epoch would take, what would bound it, and what it would cost, before a machine\n"
+     "is rented: this library reads a simulated bucket over a simulated network, in a few seconds\n"
+     "and without any service. Prices are those of Google's STANDARD class in a region of the\n"
+     "United States in September 2026.",
+     declare_simulate, places_in<&typed::simulate>, nullptr, interrupted_reading, 1,
+     run_simulate_here},
 };
 
 /// CLI11 takes "-1" for the greatest number, and cuts one that is too large.

@@ -31,6 +31,7 @@ struct command_line {
   shards_options shards{};
   sweep_options sweep{};
   cache_options cache{};
+  simulate_options simulate{};
 };
 
 /// One subcommand.

@@ -5,6 +5,7 @@
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -159,5 +160,38 @@ struct cache_options {
 };
 /// Needs no service.
 exit_status run_cache(const cache_options& options, const std::stop_token& stop);
+
+/// Texts are as quantity_text.hpp reads them; empty = as the library has it.
+struct simulate_options {
+  std::string manifest{};
+  std::uint64_t objects{0};
+  /// "100KiB", or "10KiB:9,1MiB:1", where one of ten has the second size.
+  std::string size{};
+  std::uint64_t epochs{0};
+  bool list{false};
+  std::string link{};
+  std::string connection{};
+  std::string round_trip{};
+  std::optional<double> spread{};
+  std::uint32_t connecting{0};
+  std::uint32_t processors{0};
+  std::uint32_t workers{0};
+  std::string memory{};
+  std::uint32_t in_flight{0};
+  std::string request_time{};
+  double byte_nanoseconds{0};
+  std::string decode{};
+  std::uint32_t decode_threads{0};
+  bool as_ready{false};
+  std::uint64_t batch{0};
+  std::string step{};
+  std::optional<double> price_a{};
+  std::optional<double> price_b{};
+  std::optional<double> price_gib{};
+  std::uint64_t seed{0};
+  bool json{false};
+};
+/// Needs no service.
+exit_status run_simulate(const simulate_options& options, const std::stop_token& stop);
 
 }  // namespace cli

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace command_table_test {
@@ -17,11 +18,12 @@ namespace {
 
 /// A command line of each subcommand: a new one needs one.
 const std::map<std::string, std::vector<std::string>> lines{
-    {"ls", {"gs://bucket/a"}},   {"stat", {"gs://bucket/a"}},
-    {"cat", {"gs://bucket/a"}},  {"cp", {"-r", "gs://bucket/a", "t"}},
-    {"rm", {"gs://bucket/a"}},   {"uploads", {"list", "gs://bucket"}},
-    {"manifest", {"show", "m"}}, {"shards", {"show", "m"}},
-    {"sweep", {"gs://bucket"}},  {"cache", {"list", "folder"}},
+    {"ls", {"gs://bucket/a"}},         {"stat", {"gs://bucket/a"}},
+    {"cat", {"gs://bucket/a"}},        {"cp", {"-r", "gs://bucket/a", "t"}},
+    {"rm", {"gs://bucket/a"}},         {"uploads", {"list", "gs://bucket"}},
+    {"manifest", {"show", "m"}},       {"shards", {"show", "m"}},
+    {"sweep", {"gs://bucket"}},        {"cache", {"list", "folder"}},
+    {"simulate", {"--link", "1GB/s"}},
 };
 
 }  // namespace
@@ -75,8 +77,9 @@ TEST_CASE("command_table: a word that is no subcommand is named, with those that
 }
 
 TEST_CASE("command_table: no two rows run the same", "[cli]") {
-  std::set<cli::exit_status (*)(const cli::session&, const command_line&)> functions;
-  for (const command& row : commands()) functions.insert(row.run);
+  using row_runs = std::pair<decltype(command::run), decltype(command::run_here)>;
+  std::set<row_runs> functions;
+  for (const command& row : commands()) functions.insert({row.run, row.run_here});
   CHECK(functions.size() == commands().size());
 }
 

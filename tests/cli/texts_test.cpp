@@ -1,5 +1,6 @@
 #include <command/age_text.hpp>
 #include <command/outcome.hpp>
+#include <command/quantity_text.hpp>
 #include <command/range_text.hpp>
 #include <command/retry_notice.hpp>
 #include <support/catch.hpp>
@@ -178,6 +179,44 @@ TEST_CASE("retry_notice: one line in five seconds, while nothing succeeds", "[cl
         "dataflux: retrying: Backend Error (HTTP 503); Ctrl-C ends it");
   notice.on_request({.http_status = 204, .finished = start + seconds(20)});
   CHECK(notice.line(failed, start + milliseconds(20'500)).empty());
+}
+
+TEST_CASE("quantity_text: sizes, rates and times with their units", "[cli]") {
+  CHECK(cli::parse_bytes("512") == 512);
+  CHECK(cli::parse_bytes("100KiB") == 102'400);
+  CHECK(cli::parse_bytes("1.5 MB") == 1.5e6);
+  CHECK(cli::parse_bytes("2T") == 2e12);
+  CHECK(cli::parse_rate("200MB/s") == 200e6);
+  CHECK(cli::parse_rate("10Gbit/s") == 1.25e9);
+  CHECK(cli::parse_rate("200000000") == 200e6);
+  CHECK(*cli::parse_seconds("20ms") == Approx(0.02));
+  CHECK(cli::parse_seconds("1.5s") == 1.5);
+  CHECK(cli::parse_seconds("2m") == 120);
+  CHECK(cli::parse_seconds("0") == 0);
+  for (const auto* text : {"", " ", "MB", "-1", "-1MB", "1e400", "nan", "inf", "1XB", "1MBs",
+                           "1MB/h", "1 M B", "0x10", "1,5MB"}) {
+    INFO(text);
+    CHECK(!cli::parse_bytes(text));
+    CHECK(!cli::parse_rate(text));
+    CHECK(!cli::parse_seconds(text));
+  }
+  CHECK(!cli::parse_seconds("20"));
+  CHECK(!cli::parse_bytes("10Gbit"));
+}
+
+TEST_CASE("quantity_text: what people read", "[cli]") {
+  CHECK(cli::bytes_text(512) == "512 bytes");
+  CHECK(cli::bytes_text(1.5 * (1 << 20U)) == "1.50 MiB");
+  CHECK(cli::bytes_text(1023) == "1.00 KiB");
+  CHECK(cli::bytes_text(1e30) != "");
+  CHECK(cli::rate_text(200e6) == "200 MB/s");
+  CHECK(cli::rate_text(1.25e9) == "1.25 GB/s");
+  CHECK(cli::seconds_text(0.042) == "42.0 ms");
+  CHECK(cli::seconds_text(3.2) == "3.20 s");
+  CHECK(cli::seconds_text(59.99) == "1 min");
+  CHECK(cli::seconds_text(845) == "14 min 5 s");
+  CHECK(cli::seconds_text(12'000) == "3 h 20 min");
+  CHECK(cli::seconds_text(187'000) == "2 d 4 h");
 }
 
 }  // namespace texts_test

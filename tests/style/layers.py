@@ -20,7 +20,7 @@ from pathlib import Path
 # A layer sees those of lower rank, and never one of equal rank.
 RANK = {"core": 0, "codec": 1, "exec": 1, "http": 2, "auth": 3, "store": 4, "service": 5,
         "gcs": 6, "s3": 6, "ais": 6, "transfer": 7, "cache": 7.5, "list": 8, "download": 8, "checkpoint": 8, "folder": 9, "shard": 9,
-        "dataset": 10}
+        "dataset": 10, "simulate": 10}
 # Features stand on object_store, whatever service is behind it.
 SERVICE_LAYERS = {"http", "auth", "service", "gcs", "s3", "ais"}
 FIRST_FEATURE_RANK = RANK["transfer"]
@@ -56,7 +56,7 @@ NAMESPACE = re.compile(r"namespace (?:dataflux::inline DATAFLUX_ABI)?(?:::)?([\w
 FORWARD = re.compile(r"(template <.*>|(class|struct|enum class) \w+( : [\w:]+)?;|)$")
 INCLUDE = re.compile(r"\s*#\s*include\s*([<\"])([^>\"]+)[>\"]")
 # What a user may include; and how many of those the front page names.
-MOST_PUBLIC_HEADERS = 85
+MOST_PUBLIC_HEADERS = 86
 FRONT_PAGE = "dataflux/dataflux.hpp"
 FRONT_PAGES = {FRONT_PAGE, "dataflux/testing.hpp"}
 MOST_ON_FRONT_PAGE = 20
