@@ -740,6 +740,82 @@ DATAFLUX_API dataflux_status dataflux_sampler_cost(const dataflux_sampler_option
                                                    dataflux_order_cost* out, size_t cost_size,
                                                    dataflux_error** err);
 
+#define DATAFLUX_BOUND_STEP 0        /* the training step: it hardly waits */
+#define DATAFLUX_BOUND_LINK 1        /* the link is full */
+#define DATAFLUX_BOUND_PROCESSORS 2  /* processors are busy with requests and bytes */
+#define DATAFLUX_BOUND_DECODING 3    /* the threads that decode are busy */
+#define DATAFLUX_BOUND_MEMORY 4      /* reads under way fill memory */
+#define DATAFLUX_BOUND_CONCURRENCY 5 /* all reads that may be in flight are */
+#define DATAFLUX_BOUND_START \
+  6 /* it is over, or has waited most, before reads have found their pace */
+
+/* An epoch that is to be simulated. 0 is the default of what names one. Rates are bytes a second.
+ */
+typedef struct dataflux_epoch_model {
+  size_t struct_size;
+  const dataflux_listing* listing; /* its objects, as a whole; NULL = those of `sizes` */
+  const uint64_t* sizes;           /* `size_count` sizes of objects, in any order */
+  const uint64_t* counts;          /* how many objects there are of each; NULL = 1 */
+  uint64_t size_count;
+  uint64_t epochs;           /* times that all objects are read; 0 = 1 */
+  double link;               /* of the machine; above 0 */
+  double connection_rate;    /* of one connection; 0 = 50e6 */
+  int64_t round_trip_ns;     /* from a request to its reply's first byte; 0 = 20 ms */
+  double spread;             /* sigma of the logarithm of a request's round trip, and of its rate;
+                                0 = 0.2; below 0 = none */
+  uint64_t memory;           /* bytes that each process has for reads; 0 = 256 MiB */
+  int64_t request_ns;        /* processor time of a request; 0 = 20 us */
+  double byte_ns;            /* of a byte; 0 = 0.65: TLS by OpenSSL 3.0; 0.2: 3.5; 0.1: no TLS */
+  int64_t decode_ns;         /* of decoding a sample; 0 = none */
+  uint64_t workers;          /* processes that make batches in turns, each with two ahead; 0 = the
+                                training process reads by itself */
+  uint64_t batch;            /* samples of a batch; 0 = 1 */
+  int64_t step_ns;           /* of the training, for a batch; 0 = none */
+  double class_a_price;      /* US dollars of a million operations; 0 = 5; below 0 = free */
+  double class_b_price;      /* of a million; 0 = 0.4; below 0 = free */
+  double gib_price;          /* of a GiB that leaves the region */
+  uint64_t seed;             /* of all dice; 0 = 1 */
+  uint32_t connecting_trips; /* round trips before the first request of a connection; 0 = 2 */
+  uint32_t processors;       /* of the machine; 0 = 4 */
+  uint32_t concurrency;      /* most reads of each process in flight; 0 = 256 */
+  uint32_t decode_threads;   /* of each process; 0 = 1 */
+  uint32_t order;            /* DATAFLUX_ORDER_* */
+  uint32_t listed;           /* 1: the bucket is listed first; 0: a manifest in a file is there */
+} dataflux_epoch_model;
+
+DATAFLUX_API void dataflux_epoch_model_init(dataflux_epoch_model* model, size_t size);
+
+/* Of all epochs together. Shares are from 0 to 1. */
+typedef struct dataflux_epoch_forecast {
+  double seconds;
+  double first_batch; /* seconds */
+  double samples_per_second;
+  double bytes_per_second;
+  double link_share;
+  double processors_share;
+  double waited;    /* share of the time that the training waits */
+  double price;     /* US dollars */
+  double in_flight; /* reads, on the average */
+  double simulated; /* share of the samples that were simulated; the rest is reckoned to go on so */
+  uint64_t samples;
+  uint64_t bytes;
+  uint64_t class_a;
+  uint64_t class_b;
+  uint64_t hedged;      /* of them: reads that were asked for again because they were late */
+  uint64_t peak_memory; /* bytes read ahead or being read, of all processes */
+  uint64_t bound;       /* DATAFLUX_BOUND_*: what there is not enough of */
+} dataflux_epoch_forecast;
+
+/* How long an epoch would take, what would bound it, and what it would cost: by this library's own
+ * getter, over a simulated service and network, in at most a few seconds and up to 4 GiB of memory.
+ * Equal models give equal forecasts. docs/simulate.md says how near that comes to measured epochs.
+ * DATAFLUX_INVALID_ARGUMENT names the member. Any thread. */
+DATAFLUX_API dataflux_status dataflux_simulate_epoch(const dataflux_epoch_model* model,
+                                                     dataflux_epoch_forecast* out,
+                                                     size_t forecast_size, dataflux_error** err);
+/* A sentence that says what bounds, and what helps. Never NULL, and never freed. */
+DATAFLUX_API const char* dataflux_epoch_bound_text(uint64_t bound);
+
 /* Several sources of samples as one, by weights: which source each draw is from. A pure function of
  * its options, of which any draw is found at once. Immutable; any thread, and a forked child. */
 typedef struct dataflux_mixer dataflux_mixer;

@@ -807,6 +807,29 @@ void call_player::ask_sampler() {
   said(dataflux_sampler_cost(options, more_odd_.of(reads, dice_), &cost, sizeof cost, err()));
 }
 
+void call_player::simulate_epoch() {
+  const std::array<std::uint64_t, 2> sizes{dice_.below(10'000),
+                                           dice_.chance(8) ? dice_.number() : 7};
+  const std::array<std::uint64_t, 2> counts{dice_.below(200), dice_.chance(8) ? dice_.number() : 3};
+  dataflux_epoch_model m;
+  dataflux_epoch_model_init(&m, sizeof m);
+  m.sizes = dice_.chance(9) ? nullptr : sizes.data();
+  m.counts = dice_.chance(2) ? nullptr : counts.data();
+  m.size_count = dice_.below(3);
+  m.link = dice_.chance(8) ? -1.0 : 1e6 * static_cast<double>(dice_.below(1000));
+  m.spread = dice_.chance(2) ? -1 : 0;
+  m.round_trip_ns = static_cast<std::int64_t>(dice_.below(50'000'000));
+  m.batch = dice_.chance(8) ? dice_.number() : dice_.below(20);
+  m.step_ns = static_cast<std::int64_t>(dice_.below(2'000'000));
+  m.workers = dice_.below(3);
+  m.decode_ns = dice_.chance(3) ? 1000 : 0;
+  m.order = static_cast<std::uint32_t>(dice_.below(3));
+  dataflux_epoch_forecast told;
+  const auto status = said(dataflux_simulate_epoch(odd_.of(m, dice_), &told, sizeof told, err()));
+  require(status != DATAFLUX_OK || (told.seconds >= 0 && told.samples > 0));
+  require(dataflux_epoch_bound_text(told.bound) != nullptr);
+}
+
 void call_player::ask_mixer() {
   if (none(mixers_)) {
     const std::array<std::uint64_t, 3> sizes{dice_.below(50), dice_.number(), dice_.below(9)};
@@ -905,6 +928,7 @@ void call_player::feature() {
       &call_player::index_shards,  &call_player::verify_shards,   &call_player::ask_shard_index,
       &call_player::stream_shard,  &call_player::ask_shard_index, &call_player::open_shard_writer,
       &call_player::write_shards,  &call_player::write_shards,    &call_player::end_shard_writer,
-      &call_player::ask_cache,     &call_player::ask_job,         &call_player::free_feature};
+      &call_player::ask_cache,     &call_player::ask_job,         &call_player::simulate_epoch,
+      &call_player::free_feature};
   (this->*all[dice_.below(std::size(all))])();
 }

@@ -195,6 +195,7 @@ class call_player {
   void write_shards();
   void end_shard_writer();
   void ask_sampler();
+  void simulate_epoch();
   void ask_mixer();
   void ask_cache();
   void ask_job();

@@ -74,7 +74,7 @@ class Header(unittest.TestCase):
         for struct, layout in self.written["structs"].items():
             if struct in ("dataflux_record", "dataflux_chunk", "dataflux_changed_rows",
                           "dataflux_row", "dataflux_shard_index_info", "dataflux_indexed_shard",
-                          "dataflux_order_cost", "dataflux_join_rows",
+                          "dataflux_order_cost", "dataflux_epoch_forecast", "dataflux_join_rows",
                           "dataflux_streamed_sample"):
                 continue  # filled by the library, which is told their size
             if struct in ("dataflux_sample_field", "dataflux_field_bytes"):

@@ -1,4 +1,4 @@
-"""The samples of docs/python*.md, docs/cache.md, docs/job.md, docs/sampling.md, docs/shards.md and README.md, as they stand there; and the pictures of docs/. Those that
+"""The samples of docs/python*.md, docs/cache.md, docs/job.md, docs/sampling.md, docs/shards.md, docs/simulate.md and README.md, as they stand there; and the pictures of docs/. Those that
 need torch are in with_torch/test_docs_torch.py."""
 
 import os
@@ -16,7 +16,8 @@ pytestmark = pytest.mark.without_tokens  # the samples have the clients of the e
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["cache.md", "job.md", "sampling.md", "shards.md", *sorted(page.name for page in DOCS.glob("python*.md"))])
+@pytest.mark.parametrize("page", ["cache.md", "job.md", "sampling.md", "shards.md", "simulate.md",
+                                  *sorted(page.name for page in DOCS.glob("python*.md"))])
 def test_samples_run_as_they_stand(page, emulator, tmp_path):
     samples = re.findall(r"^```python\n(.*?)^```$", (DOCS / page).read_text(), re.M | re.S)
     assert samples

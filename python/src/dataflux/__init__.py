@@ -14,6 +14,7 @@
     Sampler           the order of an epoch   Mixer: several sources by weights
     Cache(folder)     what was read, on a disk   Client(cache=...)
     job(board)        what processes share    Job
+    simulate(...)     what an epoch would be  Forecast
     Error             what failed, and why  NotFoundError and other kinds; metrics, prometheus
 
 The functions are those of a default client, of the service that the URL is of: dataflux.get(url) is
@@ -59,6 +60,7 @@ _WHERE = {
     "ListStream": "_verbs_list",
     "Listing": "_listing", "Row": "_listing", "RowFeed": "_listing", "Rows": "_listing",
     "Cache": "_cache", "Mixer": "_mixer", "Sampler": "_sampler",
+    "Forecast": "_simulate", "simulate": "_simulate",
     "Job": "_job", "job": "_job",
     "ShardIndex": "_shards", "ShardJoin": "_shard_join", "GetSamples": "_shards", "AsyncGetSamples": "_shards",
     "ShardWriter": "_shard_writer", "AsyncShardWriter": "_shard_writer", "ResumedShards": "_reports",

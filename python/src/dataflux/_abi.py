@@ -80,6 +80,9 @@ FUNCTIONS = {
     'sampler_window_end': 'iPQPP',
     'epoch_reads_init': 'vPQ',
     'sampler_cost': 'iPPPQP',
+    'epoch_model_init': 'vPQ',
+    'simulate_epoch': 'iPPQP',
+    'epoch_bound_text': 'sQ',
     'mixer_options_init': 'vPQ',
     'mixer_create': 'iPPP',
     'mixer_free': 'vP',
@@ -235,6 +238,8 @@ STRUCTS = {
     'sampler_options': (('struct_size', 'Q'), ('count', 'Q'), ('seed', 'Q'), ('epoch', 'Q'), ('block', 'Q'), ('window', 'Q'), ('shuffle', 'I'), ('equalize', 'I'), ('rank', 'I'), ('world_size', 'I')),
     'epoch_reads': (('struct_size', 'Q'), ('sample_bytes', 'd'), ('shard_samples', 'd'), ('batch', 'Q'), ('memory', 'Q'), ('gap', 'Q'), ('workers', 'Q')),
     'order_cost': (('requests', 'd'), ('bytes_read', 'd'), ('readers', 'd'), ('held', 'd'), ('lag_correlation', 'd'), ('same_shard', 'd'), ('same_shard_of_full', 'd')),
+    'epoch_model': (('struct_size', 'Q'), ('listing', 'P'), ('sizes', 'P'), ('counts', 'P'), ('size_count', 'Q'), ('epochs', 'Q'), ('link', 'd'), ('connection_rate', 'd'), ('round_trip_ns', 'q'), ('spread', 'd'), ('memory', 'Q'), ('request_ns', 'q'), ('byte_ns', 'd'), ('decode_ns', 'q'), ('workers', 'Q'), ('batch', 'Q'), ('step_ns', 'q'), ('class_a_price', 'd'), ('class_b_price', 'd'), ('gib_price', 'd'), ('seed', 'Q'), ('connecting_trips', 'I'), ('processors', 'I'), ('concurrency', 'I'), ('decode_threads', 'I'), ('order', 'I'), ('listed', 'I')),
+    'epoch_forecast': (('seconds', 'd'), ('first_batch', 'd'), ('samples_per_second', 'd'), ('bytes_per_second', 'd'), ('link_share', 'd'), ('processors_share', 'd'), ('waited', 'd'), ('price', 'd'), ('in_flight', 'd'), ('simulated', 'd'), ('samples', 'Q'), ('bytes', 'Q'), ('class_a', 'Q'), ('class_b', 'Q'), ('hedged', 'Q'), ('peak_memory', 'Q'), ('bound', 'Q')),
     'mixer_options': (('struct_size', 'Q'), ('sizes', 'P'), ('froms', 'P'), ('parts', 'P'), ('counts', 'P'), ('sources', 'Q'), ('stages', 'I'), ('ended', 'I')),
     'get_many_options': (('struct_size', 'Q'), ('bucket', 's'), ('order', 'I'), ('on_error', 'I'), ('compose', 'I'), ('feed', 'I'), ('feed_capacity', 'Q'), ('timeout_ns', 'q')),
     'get_columns': (('struct_size', 'Q'), ('names', 's'), ('name_offsets', 'P'), ('generations', 'P'), ('offsets', 'P'), ('lengths', 'P'), ('into', 'P'), ('object_sizes', 'P'), ('members', 's'), ('member_offsets', 'P')),
@@ -312,6 +317,12 @@ SHUFFLE_NONE = 2
 SHUFFLE_BLOCKS = 3
 EQUALIZE_DROP = 0
 EQUALIZE_PAD = 1
+BOUND_STEP = 0
+BOUND_LINK = 1
+BOUND_PROCESSORS = 2
+BOUND_DECODING = 3
+BOUND_MEMORY = 4
+BOUND_CONCURRENCY = 5
 ENDED_STOP = 0
 ENDED_RESTART = 1
 ENDED_DROP = 2
