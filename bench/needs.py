@@ -30,6 +30,7 @@ TABLE = {
     ("s3", None): (["valgrind", *FROM_PYPI], ["dataflux-emulator"]),
     ("save", "peers"): (FROM_PYPI, ["dataflux-emulator"]),
     ("epoch_sim", "socket"): ([], ["dataflux-emulator"]),
+    ("simulate", None): ([], ["dataflux_command", "dataflux-emulator"]),
 }
 # By client that --peers measures: what builds it, how its manifest says the least version of that,
 # the manifest, the Debian package that will do, and from which release of Debian on. The package

@@ -37,6 +37,7 @@ import save
 import share_sim
 import shards
 import shards_write
+import simulate
 from report import row
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -88,12 +89,13 @@ GROUPS = {"languages": ["many16k_c", "one16k_c"], "get_many": ["many16k", "many1
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 SIMULATIONS = {"list_sim": list_sim, "share_sim": share_sim, "epoch_sim": epoch_sim, "job": job}
 SUMMARIES = {"cp": folders.summary, "dataloader": dataloader.summary, "feed": dataloader.summary,
-             "s3": dataloader.summary, "shards": dataloader.summary}  # lines below the table
+             "s3": dataloader.summary, "shards": dataloader.summary, "simulate": dataloader.summary}  # lines below the table
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
 # What one function measures: of (options, folder, how progress is shown), rows and versions.
 WHOLE = {"cp": folders.measure, "fsspec": filesystem.measure_all, "dataloader": dataloader.measure_all,
          "feed": feed.measure_all, "checkpoints": checkpoints.measure_all, "shards": shards.measure_all,
-         "cache": cache.measure_all, "shards_write": shards_write.measure_all, "index_sim": index_sim.measure_all}
+         "cache": cache.measure_all, "shards_write": shards_write.measure_all, "index_sim": index_sim.measure_all,
+         "simulate": simulate.measure_all}
 NAMES = [*CASES, *GROUPS, "build", "save", "s3", *WHOLE, "list_socket", *SIMULATIONS]
 
 
