@@ -1,11 +1,8 @@
 """What stands on fsspec, on dataflux.fsspec: pandas, pyarrow, polars, zarr."""
 
-import sys
-
 import fsspec
 import numpy
 import pandas
-import polars
 import pyarrow
 import pyarrow.dataset
 import pyarrow.fs
@@ -14,11 +11,6 @@ import pytest
 
 import dataflux
 from dataflux.fsspec import DatafluxFileSystem
-
-if sys.version_info >= (3, 11):
-    import zarr
-
-needs_zarr = pytest.mark.skipif(sys.version_info < (3, 11), reason="zarr 3 needs Python 3.11")
 
 
 @pytest.fixture
@@ -97,6 +89,7 @@ def test_pyarrow_s_filesystem(fs, bucket, table):
 
 
 def test_polars(fs, options, url, table):
+    polars = pytest.importorskip("polars")
     frame = polars.from_arrow(table)
     with fs.open(f"{url}/x.parquet", "wb") as file:
         frame.write_parquet(file)
@@ -111,8 +104,8 @@ def test_polars(fs, options, url, table):
         frame.head(5))
 
 
-@needs_zarr
 def test_zarr(options, url):
+    zarr = pytest.importorskip("zarr")
     data = numpy.random.default_rng(1).random((100, 100))
     array = zarr.create_array(f"{url}/array.zarr", shape=data.shape, chunks=(10, 10),
                               shards=(50, 50), dtype=data.dtype, storage_options=options)
@@ -121,8 +114,8 @@ def test_zarr(options, url):
     assert numpy.array_equal(again[:], data) and again[42, 17] == data[42, 17]
 
 
-@needs_zarr
 def test_zarr_s_groups(options, url):
+    zarr = pytest.importorskip("zarr")
     group = zarr.open_group(f"{url}/group.zarr", mode="w", storage_options=options)
     for name in ("a", "b"):
         group.create_array(name, shape=(10,), chunks=(5,), dtype="i4")[:] = numpy.arange(10)

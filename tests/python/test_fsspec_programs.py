@@ -14,11 +14,7 @@ from dataflux.fsspec import DatafluxFileSystem
 if sys.version_info < (3, 11):
     pytest.skip("what is installed here needs Python 3.11", allow_module_level=True)
 
-import dask.bag
-import dask.dataframe
-import duckdb
 import upath
-import zarr
 
 
 @pytest.fixture
@@ -40,6 +36,8 @@ def frame():
 
 
 def test_dask(bucket, options, frame):
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("dask.bag"), pytest.importorskip("dask.dataframe")
     parts = dask.dataframe.from_pandas(frame, npartitions=3)
     parts.to_parquet(bucket("ds"), storage_options=options)
     assert sorted(bucket.names()) == [f"ds/part.{i}.parquet" for i in range(3)]
@@ -55,6 +53,7 @@ def test_dask(bucket, options, frame):
 
 
 def test_duckdb(fs, bucket, frame):
+    duckdb = pytest.importorskip("duckdb")
     frame.to_parquet(f"{bucket.name}/x.parquet", filesystem=fs)
     with duckdb.connect() as connection:
         connection.register_filesystem(fs)
@@ -105,6 +104,7 @@ def test_reference_files(fs, bucket, options):
     assert seen.cat(["a/0", "a/1"]) == {"a/0": data[:50].tobytes(), "a/1": data[50:].tobytes()}
     # What is noted down is read by others, too.
     assert fs.unstrip_protocol(f"{bucket.name}/file") == bucket("file")
+    zarr = pytest.importorskip("zarr")
     store = zarr.storage.FsspecStore(
         fsspec.filesystem("reference", remote_options={**options, "asynchronous": True},
                           asynchronous=True, **how), read_only=True, path="")
@@ -129,6 +129,7 @@ def test_rsync(fs, bucket, emulator, tmp_path):
 
 
 def test_tensorboard_s_writer(fs, bucket, emulator, monkeypatch):
+    pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.summary.writer.event_file_writer import EventFileWriter

@@ -389,7 +389,7 @@ class AsyncReadFile(OfReader, AsyncFile):
         return self
 
     def __del__(self):
-        if not self._closed:
+        if not self._closed and _threads is not None:
             self._end()
 
 

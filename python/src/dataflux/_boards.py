@@ -213,9 +213,10 @@ class _Folder:
 
     def __del__(self):
         # Not before: a thread may use it.
-        self.unlock()
-        if self._fd >= 0:
-            os.close(self._fd)
+        if os is not None:
+            self.unlock()
+            if self._fd >= 0:
+                os.close(self._fd)
 
 
 class FolderBoard(Board):

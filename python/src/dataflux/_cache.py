@@ -10,6 +10,7 @@ from ._calls import checked
 from ._handles import ErrorHandle, handle
 from ._library import byref, library, struct, text_at
 from ._place import count_of
+from ._threads import all_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _again(folder, most, free):
 
 
 def _in_child():
-    for cache in list(_caches):
+    for cache in all_of(_caches):
         cache._begin()
 
 

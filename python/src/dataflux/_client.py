@@ -412,20 +412,12 @@ def _again(kind, given):
 def _in_child():
     global _default_lock
     _default_lock = _thread.RLock()
-    for client in _all_clients():
+    for client in _threads.all_of(_clients):
         if not client._closed:
             client._begin()
 
 
 os.register_at_fork(after_in_child=_in_child)
-
-
-def _all_clients():
-    while True:
-        try:
-            return list(_clients)
-        except RuntimeError:
-            pass  # another thread makes or drops one just now
 
 
 def _at_exit():
@@ -436,7 +428,7 @@ def _at_exit():
 
     _threads.no_more()
     keep = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
-    clients = _all_clients()
+    clients = _threads.all_of(_clients)
     for client in clients:
         for entry in list(client._under_way.values()):
             keep(entry)

@@ -55,9 +55,8 @@ class Chunk:
             self.generations = view(owner, raw.generations, count * 8, "q")
             self._crc32c = view(owner, raw.crc32c, count * 4, "I")
             self._first_bit = raw.first_bit
-            self._valid = None
-            if raw.crc32c_valid:
-                self._valid = view(owner, raw.crc32c_valid, (raw.first_bit + count + 7) // 8)
+            # Set once: a thread that came first may use it already.
+            self._valid = view(owner, raw.crc32c_valid, (raw.first_bit + count + 7) // 8) if raw.crc32c_valid else None
             self.offsets = view(owner, raw.name_offsets, count * 4 + 4, "i")
             # `names` is declared a text, which ctypes would copy up to a NUL that is not there.
             address = Pointer.from_buffer(raw, type(raw).names.offset).value

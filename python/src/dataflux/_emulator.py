@@ -201,7 +201,7 @@ class Emulator:
 
     def __del__(self) -> None:
         process = getattr(self, "_process", None)
-        if process is None or sys.is_finalizing():  # then it ends by itself with this process
+        if process is None or sys is None or sys.is_finalizing():  # then it ends by itself with this process
             return
         if self._owner == os.getpid():
             import warnings

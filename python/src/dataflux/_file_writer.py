@@ -161,7 +161,7 @@ class FileWriter(OfWriter, io.BufferedWriter):
 
     def __del__(self):
         writer = self.__dict__.get("_writer")
-        if writer is not None:
+        if writer is not None and not writer.closed:
             writer.left_open(self)
             abort_quietly(writer)
 

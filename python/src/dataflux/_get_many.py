@@ -214,8 +214,9 @@ class GetMany:
         records = exporters = None
         going_on = True  # after an interrupt: nothing is lost by it
         try:
-            if self._teller is not None:
-                self._teller.at(self._done)
+            teller = self._teller  # once: another thread may end it
+            if teller is not None:
+                teller.at(self._done)
             thread = _thread.get_ident()
             records = self._rooms.pop(thread, None) or Records(self._queue, self._batch)
             records.number.value = 0

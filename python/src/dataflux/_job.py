@@ -77,7 +77,7 @@ class Job:
         checked(library.job_create(byref(options), byref(made), byref(error)), error)
         self._job = made
         with _joining:
-            if any(each._client is client and not each._left for each in _jobs):
+            if any(each._client is client and not each._left for each in _threads.all_of(_jobs)):
                 raise PreconditionError("client: it is of another job, which is not closed: close that one before, or "
                                         "give another client")
             _jobs.add(self)
@@ -439,7 +439,7 @@ def _in_child():
     # The locks, the threads and the board are the parent's.
     global _joining
     _joining = _thread.allocate_lock()
-    for each in list(_jobs):
+    for each in _threads.all_of(_jobs):
         each._lock, each._closing = _thread.RLock(), _thread.RLock()
         each._over, each._looks = type(each._over)(), _thread.allocate_lock()
         each._closed = each._left = True

@@ -44,6 +44,7 @@ class Lending:
         """
         writer = self._writer
         with writer._entered():
+            writer._usable()
             lent = Lent(buffer, "buffer")
             written, whole = 0, False
             try:

@@ -1,6 +1,7 @@
 """libdataflux, loaded when it is first used. Its functions and structs are made of the rows of
 _abi.py when they are first used: declaring all of them costs more than a program uses of them."""
 
+import _thread
 import ctypes
 import os
 import sys
@@ -34,13 +35,19 @@ class _Library:
 
     def __init__(self):
         self._waiting = []
+        self._begin()
+        os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self):
+        self._lock = _thread.RLock()  # one thread loads it
+        self._coming = None
 
     def when_loaded(self, function):
-        """Calls it once the library is loaded, which may be now; more than once where threads load it
-        at the same time."""
-        self._waiting.append(function)
-        if "_loaded" in self.__dict__:
-            function()
+        """Calls it once the library is loaded, which may be now, and before another thread has it."""
+        with self._lock:
+            self._waiting.append(function)
+            if "_loaded" in self.__dict__:
+                function()
 
     def __getattr__(self, name):
         if name == "_loaded":
@@ -55,30 +62,42 @@ class _Library:
         return function
 
     def _load(self):
-        if sys.platform != "linux" or sys.maxsize < 2**32:
-            raise ImportError("dataflux runs on 64-bit Linux")
-        if _interpreter("Get") != _interpreter("Main"):
-            # Its end aborts the process while a thread of its is there, even one that just ends.
-            raise ImportError("dataflux runs in the main interpreter of a process, and this is a "
-                              "sub-interpreter: use threads or processes")
-        path = _path()
-        try:
-            loaded = ctypes.CDLL(path)
-        except OSError as why:
-            raise ImportError(f"{path} cannot be loaded ({why}): install libdataflux again, or let "
-                              "DATAFLUX_LIBRARY name the library") from None
-        try:
-            there = loaded.dataflux_abi_version()
-        except AttributeError:
-            raise ImportError(f"{path} is another library, and none of dataflux: let DATAFLUX_LIBRARY name "
-                              "libdataflux") from None
-        if there < _abi.ABI_VERSION:
-            raise ImportError(f"{path} has version {there} of its interface, and this package needs "
-                              f"{_abi.ABI_VERSION}: install both of one version")
-        self._loaded = loaded
-        for function in self._waiting:
-            function()
-        return loaded
+        with self._lock:
+            loaded = self.__dict__.get("_loaded") or self._coming
+            if loaded is None:
+                self._coming = loaded = _opened()
+                try:
+                    for function in self._waiting:  # which use what is coming
+                        function()
+                finally:
+                    self._coming = None
+                self._loaded = loaded
+            return loaded
+
+
+def _opened():
+    """The library, whose interface is the one that is needed."""
+    if sys.platform != "linux" or sys.maxsize < 2**32:
+        raise ImportError("dataflux runs on 64-bit Linux")
+    if _interpreter("Get") != _interpreter("Main"):
+        # Its end aborts the process while a thread of its is there, even one that just ends.
+        raise ImportError("dataflux runs in the main interpreter of a process, and this is a "
+                          "sub-interpreter: use threads or processes")
+    path = _path()
+    try:
+        loaded = ctypes.CDLL(path)
+    except OSError as why:
+        raise ImportError(f"{path} cannot be loaded ({why}): install libdataflux again, or let "
+                          "DATAFLUX_LIBRARY name the library") from None
+    try:
+        there = loaded.dataflux_abi_version()
+    except AttributeError:
+        raise ImportError(f"{path} is another library, and none of dataflux: let DATAFLUX_LIBRARY name "
+                          "libdataflux") from None
+    if there < _abi.ABI_VERSION:
+        raise ImportError(f"{path} has version {there} of its interface, and this package needs "
+                          f"{_abi.ABI_VERSION}: install both of one version")
+    return loaded
 
 
 def _interpreter(which):

@@ -216,7 +216,7 @@ class Loop:
             await self.ended(tag, self.record)
 
     def _free_aside(self, left):
-        if left and self.process == _wait._process:
+        if left and _wait is not None and self.process == _wait._process:
             aside(free_all, {tag: (client, operation.moved(), call)
                              for tag, (client, operation, call) in left.items()})
 

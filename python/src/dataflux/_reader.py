@@ -116,21 +116,24 @@ class _Body:
         return opening(*self._of, *self._options)
 
     def _there(self):
-        """The library's reader where it is open, as it is for nearly every read; else None."""
+        """The library's reader where it is open, as it is for nearly every read; else None, as once it is closed."""
         return self._reader if self._opened_by == _wait._process else None
 
     async def _opened(self):
         """The library's reader, opened when it is first wanted: of a forked child, and of a pickle,
         again."""
-        if self._closed:
-            raise ValueError("I/O operation on closed file.")
-        if self._opened_by != _wait._process:
-            made = await self._opening()
-            self._size = library.reader_size(made)
-            self._options = (library.reader_generation(made), *self._options[1:])
-            self._reader = made
+        reader = self._there()  # once: another thread may close it
+        if reader is None:
+            if self._closed:
+                raise ValueError("I/O operation on closed file.")
+            reader = await self._opening()
+            self._size = library.reader_size(reader)
+            self._options = (library.reader_generation(reader), *self._options[1:])
+            self._reader = reader
             self._opened_by = _wait._process
-        return self._reader
+            if self._closed:
+                self._reader = None
+        return reader
 
     @property
     def url(self) -> str:
@@ -258,9 +261,7 @@ class Reader(_Body):
         self._handle()
 
     def _handle(self):
-        if self._opened_by == _wait._process and not self._closed:
-            return self._reader
-        return self._client._run(self._opened())
+        return self._there() or self._client._run(self._opened())
 
     @property
     def size(self) -> int:

@@ -135,6 +135,7 @@ class _Body(Life):
             that waits: then it can only be aborted.
         """
         with self._entered():
+            self._usable()
             lent, cut = [], False  # cut: it was left while the core may hold the memory of the sample
             try:
                 key, count = self._lent(sample, lent)
@@ -174,6 +175,7 @@ class _Body(Life):
         Raises: what the writer has failed with; then the open shard is discarded.
         """
         with self._entered():
+            self._usable()
             end = "aborted"  # it is over, whatever comes of it
             try:
                 await self._all(library.shard_writer_end)

@@ -76,6 +76,15 @@ def _serve(given):
                 function, arguments = mine.get()
 
 
+def all_of(weak):
+    """What a WeakSet has, whatever other threads put into it meanwhile."""
+    while True:
+        try:
+            return list(weak)
+        except RuntimeError:  # it has changed
+            pass
+
+
 def no_more():
     """The interpreter ends: no thread is begun from now on, and all that were have begun."""
     global _ended

@@ -119,6 +119,7 @@ class ListStream:
         self._lock = _thread.RLock()  # one reads at a time
         self._freeing = _thread.RLock()
         self._over = None  # makes what next() raises when no more comes
+        self._closing = False
         self._summary = None
         self._queue = _wait.new_queue()
         self._records = _wait.Records(self._queue)
@@ -151,6 +152,8 @@ class ListStream:
                 record = self._records.take(wait_ns)
                 if self._over is not None:  # a signal handler has closed it
                     raise self._over()
+                if self._closing:  # another thread cancels it, which may be told before it has ended
+                    raise _closed()
                 return None if record is None else self._batch(record)
             except BaseException as why:
                 self._end(_over(why))
@@ -225,6 +228,7 @@ class ListStream:
         with self._freeing:
             if self._over is not None:
                 return
+            self._closing = True
             library.lister_cancel(self._lister)  # wakes who reads
         with self._lock:
             self._end(_closed)

@@ -16,6 +16,7 @@ from ._library import Size, addressof, byref, filled, library
 from ._loops import aside, current
 from ._object import Object, known_of
 from ._place import count_of, nanoseconds, scheme_of, url_of
+from ._threads import all_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,6 +170,7 @@ class Life:
         _writers.discard(self)
 
     def _entered(self):
+        """For a `with`, whose first line is _usable(): another thread may have ended it before this one had it."""
         self._usable()
         return self._taken()
 
@@ -188,6 +190,8 @@ class Life:
         if self.closed or self.forked:
             return
         with self._taken():
+            if self.closed:  # by another thread, before this one had it
+                return
             try:
                 await Call(lambda client, *where: self._aborting(*where))
             finally:
@@ -248,6 +252,7 @@ class _Body(Life):
             a cancellation, the writer can only be aborted.
         """
         with self._entered(), Lent(buffer, "buffer") as lent:
+            self._usable()
             written, whole, size, number = 0, False, lent.size, Size()
             try:
                 while written < size:
@@ -280,6 +285,7 @@ class _Body(Life):
             cancelled.
         """
         with self._entered():
+            self._usable()
             end = "aborted"  # it is over, whatever comes of it
             try:
                 self._object = await Call(
@@ -433,7 +439,7 @@ async def abort_in_task(writer, why):
 
 
 def _at_exit():
-    for writer in list(_writers):
+    for writer in all_of(_writers):
         if not writer.forked and not writer.closed:
             writer.left_open(writer)
             writer._give_up()

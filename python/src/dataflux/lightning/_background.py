@@ -9,6 +9,8 @@ import threading
 from typing import TYPE_CHECKING, Any, Callable
 from weakref import WeakSet
 
+from .._threads import all_of
+
 if TYPE_CHECKING:
     from ._io import Path
 
@@ -185,7 +187,7 @@ class Background:
 
 
 def _tell_unheard() -> None:
-    for saves in list(_all):
+    for saves in all_of(_all):
         saves.log_failures()
 
 

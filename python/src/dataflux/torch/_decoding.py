@@ -352,12 +352,13 @@ class Closing:
         self.stop = making.stop
 
     def __del__(self) -> None:
-        self.stop()
+        if _wait is not None:
+            self.stop()
 
 
 def _at_exit():
     """Threads that the interpreter's end would stop in the midst of a sample end before, if that is soon."""
-    every = [making for making in _all if making._process == _wait._process]
+    every = [making for making in _threads.all_of(_all) if making._process == _wait._process]
     for making in every:
         making.stop()
     until = monotonic() + _AT_EXIT
