@@ -6,8 +6,10 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 
 import pytest
+from interrupts import interrupted_at
 
 import dataflux
 from dataflux import _events, _lending, _wait
@@ -32,6 +34,15 @@ def at_once(work):
 def test_tags_are_given_once(tags):
     given = at_once(lambda _: [next(tags) for _ in range(5000)])
     assert len(set().union(*given)) == THREADS * 5000
+
+
+def test_an_interrupt_leaves_the_lock_of_tags_to_others():
+    tags = _wait.Tags()
+    for number in count(1):
+        if not interrupted_at(number, lambda: next(tags), ("_wait.py",)):
+            break
+        assert not tags._lock.locked()
+    assert number > 3
 
 
 def test_a_warning_is_new_once():

@@ -305,10 +305,13 @@ class GetMany:
             self._done += passed + len(items)
             self._omitted += passed if on_error == "omit" else 0
         if last is not None:
-            if last[STATUS] and not self._ended:
+            done = None
+            if not last[STATUS]:  # other threads may not have counted theirs yet
+                done = self._pushed if listing is None else self._total
+            elif not self._ended:
                 # It is told after the items that came before it.
                 self._over = after(failure(self._queue, last), "")
-            self._end()
+            self._end(done)
         return items
 
     def close(self) -> None:
@@ -318,7 +321,7 @@ class GetMany:
         self._over = None  # whoever closes it knows that it is a part
         self._end()
 
-    def _end(self):
+    def _end(self, done=None):
         self._ended = True
         getter, self._getter = self._getter, None
         self._feed = None
@@ -329,7 +332,7 @@ class GetMany:
         del getter
         teller, self._teller = self._teller, None
         if teller is not None:
-            teller.end(self._done)
+            teller.end(self._done if done is None else done)
 
     def __repr__(self) -> str:
         whole = "" if self._total is None else f" of {self._total}"

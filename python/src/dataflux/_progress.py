@@ -53,7 +53,7 @@ class Teller:
     """
 
     __slots__ = ("_tell", "_unit", "_label", "_done", "_total", "_told", "_next", "_over", "_telling",
-                 "_process")
+                 "_process", "_last")
 
     def __init__(self, tell, unit, label, total):
         self._tell = tell
@@ -64,6 +64,7 @@ class Teller:
         self._told = None
         self._next = 0.0
         self._over = False
+        self._last = None  # the counts of end(), which a late at() of another thread does not change
         self._telling = _thread.allocate_lock()  # whoever has it tells
         self._process = _wait._process
 
@@ -84,6 +85,7 @@ class Teller:
         called just now, that is done when it returns."""
         self._done = self._done if done is None else done
         self._total = self._total if total is None else total
+        self._last = self._done if done is None else done, self._total
         self._over = True
         self._tell_now()
 
@@ -114,7 +116,7 @@ class Teller:
             ended()
 
     def _say(self):
-        counts = (self._done, self._total)
+        counts = self._last or (self._done, self._total)
         tell = self._tell
         if tell is None or counts == self._told:
             return

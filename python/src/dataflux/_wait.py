@@ -7,7 +7,7 @@ import _thread
 import ctypes
 import os
 import sys
-from itertools import count, islice
+from itertools import count, islice, starmap
 from operator import attrgetter, methodcaller
 from struct import Struct
 
@@ -23,9 +23,12 @@ from ._library import Size, byref, library, method
 unpack = Struct(RECORD).unpack
 
 
+_ONCE = ((),)  # a call without arguments
+
+
 class Tags:
     """Numbers, each given once: without the interpreter's lock itertools.count would give one to
-    several threads."""
+    several threads. By one call of C, so that no interrupt comes while the lock is held."""
 
     def __init__(self):
         self._numbers = count(1)
@@ -33,11 +36,11 @@ class Tags:
         os.register_at_fork(after_in_child=self._new_lock)
 
     def _new_lock(self):
-        self._lock = _thread.RLock()  # a signal's handler may make a call, too
+        self._lock = _thread.allocate_lock()
 
     def __next__(self):
-        with self._lock:
-            return next(self._numbers)
+        lock = self._lock
+        return list(zip(starmap(lock.acquire, _ONCE), self._numbers, starmap(lock.release, _ONCE)))[0][1]
 
 
 # The lock may come back when something is imported; it never goes.
