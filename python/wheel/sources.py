@@ -25,14 +25,14 @@ def mirrors():
 class Archive:
     """What `folder` holds is apt's; it can be thrown away afterwards."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, suites=SUITES):
         self.folder = Path(folder).resolve()
         for name in ("lists/partial", "cache/archives/partial"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         archive, security = mirrors()
         signed = f"[signed-by={KEYRING}]"
         lines = []
-        for suite in SUITES:
+        for suite in suites:
             lines += [f"{kind} {signed} {archive} {suite} main" for kind in ("deb", "deb-src")]
             if security:
                 lines += [f"{kind} {signed} {security} {suite}-security main"

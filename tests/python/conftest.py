@@ -222,6 +222,18 @@ def client(emulator):
         yield made
 
 
+def pytest_collection_modifyitems(items):
+    """What without_lock/refused.txt names is skipped where there is no lock."""
+    if getattr(sys, "_is_gil_enabled", lambda: True)():
+        return
+    lines = Path(__file__).with_name("without_lock").joinpath("refused.txt").read_text().splitlines()
+    refused = dict(line.split("\t") for line in lines if not line.startswith("#"))
+    for item in items:
+        reason = refused.get(item.nodeid.rsplit("/")[-1])
+        if reason is not None:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
 def pytest_make_parametrize_id(config, val, argname):
     """Without addresses: the processes of pytest-xdist must agree on the names of the tests."""
     return type(val).__name__ if " at 0x" in repr(val) else None

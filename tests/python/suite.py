@@ -2,12 +2,13 @@
 """Runs pytest in the environment that venv.py makes.
 
     tests/python/suite.py [--library FILE] [--emulator FILE] [--command FILE] [--lock FILE] [--beside FILE]
-        PYTEST_ARGUMENT...
+        [--free-threaded] PYTEST_ARGUMENT...
 
 The packages are taken from the source tree, with the library and the programs that are named. --lock
 is another list of packages than requirements.txt of this folder; what --beside lists is found behind
-that, from an environment that others use, too. With --full-only it ends with 77,
-which means skipped, unless DATAFLUX_TEST_FULL is set.
+that, from an environment that others use, too. --free-threaded: by the Python that free_threaded.py builds,
+without the interpreter's lock. With --full-only it ends with 77, which means skipped, unless
+DATAFLUX_TEST_FULL is set.
 """
 
 import argparse
@@ -28,6 +29,7 @@ def main():
         arguments.add_argument(f"--{name}")
     arguments.add_argument("--lock", type=Path, default=venv.LOCK)
     arguments.add_argument("--beside", type=Path)
+    arguments.add_argument("--free-threaded", action="store_true")
     arguments.add_argument("--full-only", action="store_true")
     options, rest = arguments.parse_known_args()
     if options.full_only and not os.environ.get("DATAFLUX_TEST_FULL"):
@@ -39,7 +41,13 @@ def main():
     if options.library:
         environment["PYTHONPATH"] = os.pathsep.join(str(ROOT / folder) for folder in SOURCES)
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    python = str(venv.make(lock=options.lock))
+    base = sys.executable
+    if options.free_threaded:
+        import free_threaded
+
+        base = free_threaded.make()
+        environment["PYTHON_GIL"] = "0"  # a package that asks for the lock gets none
+    python = str(venv.make(base, options.lock))
     if options.beside:
         folders = [venv.packages_of(Path(python)), venv.packages_of(venv.make(lock=options.beside))]
         environment["PYTHONPATH"] = os.pathsep.join((environment.get("PYTHONPATH", ""), *map(str, folders)))

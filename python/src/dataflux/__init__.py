@@ -27,16 +27,7 @@ dataflux.ray datasets of Ray Data, dataflux.dlio the benchmark DLIO.
 
 from __future__ import annotations
 
-import os as _os
-import sys as _sys
-
 __version__ = "0.1.0"
-
-# Nobody has run the tests by a Python without the lock yet; who does so sets the variable.
-if not getattr(_sys, "_is_gil_enabled", lambda: True)() \
-        and not _os.environ.get("DATAFLUX_FREE_THREADED"):
-    raise ImportError("dataflux does not run in free-threaded Python without the global lock yet: set "
-                      "PYTHON_GIL=1, or start it as python -X gil=1")
 
 # Where each name is: it is imported when it is first used, so that importing the package costs
 # next to nothing. Type checkers read __init__.pyi, which ../../stubs.py makes of what is here when the
