@@ -172,17 +172,18 @@ class Batches:
             dataset._now = place, 0, 0, order.size
             reads = dataset._passed_by(reads, place, 0, 0)
         finally:
-            if isinstance(making, Making):
-                making.close()
-            if watchdog is not None:
-                watchdog.close()
-            if reads is not None:
-                reads.close()
-            if teller is not None:
-                teller.end()
-            if self._copies is not None and process == _wait._process:
-                self._copies.close()
-            told.making = None
+            if _wait is not None:  # the interpreter takes modules apart
+                if isinstance(making, Making):
+                    making.close()
+                if watchdog is not None:
+                    watchdog.close()
+                if reads is not None:
+                    reads.close()
+                if teller is not None:
+                    teller.end()
+                if self._copies is not None and process == _wait._process:
+                    self._copies.close()
+                told.making = None
             del closing
 
     def _in_turn(self, making, now, total):
