@@ -38,7 +38,8 @@ GCSFS_CONCURRENCY = "128"
 
 
 class Emulator:
-    """The program dataflux-emulator on its own core, for one run."""
+    """The program dataflux-emulator on its own core, for one run. It makes the digests of an object when somebody asks
+    first, and meanwhile nothing else: so what it is seeded with is asked about before a clock runs."""
 
     def __init__(self, program, seed=None, more=()):
         command = ["taskset", "-c", SERVER_CORE, program, "--bucket", BUCKET, *map(str, more)]
@@ -47,6 +48,8 @@ class Emulator:
         found = "STORAGE_EMULATOR_HOST="
         line = next(line for line in self.process.stdout if line.startswith(found))
         self.endpoint = line.strip().removeprefix(found)
+        if seed:
+            self.digests("")
 
     def __enter__(self):
         return self
