@@ -245,6 +245,71 @@ TEST_CASE("disk_cache: an index of noise leads to no wrong byte", "[cache]") {
   CHECK(w.read("o", generation, 500).bytes == cache_fixture::body(500));
 }
 
+TEST_CASE("disk_cache: a place that is another object's is a miss, whatever memory the reader has",
+          "[cache]") {
+  using namespace dataflux::detail;
+  cache_fixture w;
+  const auto small = w.put("small", 1000, 1);
+  const auto large = w.put("large", 5000, 2);
+  for (const std::size_t size : {500U, 1000U, 6000U}) {
+    REQUIRE(w.read("large", large, 5000).summary);
+    w.cache.flush();
+    const auto hash = [](const std::string& object, std::int64_t generation) {
+      return cache_key::of("mem://here",
+                           {.bucket = "bucket", .object = object, .generation = generation})
+          .hash();
+    };
+    const cache_file folder(::open(w.own().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    cache_index index;
+    index.open(folder.descriptor(), 1U << 30U);
+    const auto found = index.find(hash("large", large), true);
+    REQUIRE(found.count == 1);
+    for (const std::uint32_t longer : {0U, 1U, 64U}) {
+      cache_place wrong = found.places[0];
+      wrong.length += longer;
+      REQUIRE(index.put(hash("small", small), wrong));
+      const auto got = w.read("small", small, size);
+      REQUIRE(got.summary.has_value() == (size >= 1000));
+      if (got.summary) CHECK(got.bytes == cache_fixture::body(1000, 1));
+      if (!got.summary) CHECK(got.summary.error().code() == errc::out_of_range);
+    }
+  }
+}
+
+TEST_CASE("disk_cache: reads that come together are answered each by itself", "[cache]") {
+  cache_fixture w({.bytes = 32U << 20U});
+  constexpr std::uint64_t count = 40;
+  const auto name = [](std::uint64_t i) {
+    return std::string("object-").append(std::to_string(i));
+  };
+  std::vector<std::int64_t> generations;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    generations.push_back(w.put(name(i), 100'000 * (i % 8) + 7, i));
+    if (i % 5 != 0) REQUIRE(w.read(name(i), generations.back(), 1'000'000).summary);
+    w.cache.flush();
+  }
+  CHECK(w.segments().size() > 1);
+  const auto before = w.reads();
+  std::vector<std::vector<std::byte>> memory(count, std::vector<std::byte>(1'000'000));
+  std::vector<std::optional<dataflux::span_sink>> sinks(count);
+  std::uint64_t ended = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    sinks[i].emplace(memory[i]);
+    w.context.state()->engine.start(
+        {.bucket = "bucket", .object = name(i), .generation = generations[i]}, *sinks[i],
+        [&](const dataflux::result<dataflux::read_summary>& got) {
+          ++ended;
+          CHECK(got.has_value());
+        });
+  }
+  while (ended < count) REQUIRE(w.clock.step());
+  for (std::uint64_t i = 0; i < count; ++i) {
+    memory[i].resize(sinks[i]->size());
+    CHECK(memory[i] == cache_fixture::body(100'000 * (i % 8) + 7, i));
+  }
+  CHECK(w.reads() - before == count / 5);
+}
+
 TEST_CASE("disk_cache: the folder may be removed while it is used", "[cache]") {
   cache_fixture w;
   const auto generation = w.put("o", 500);

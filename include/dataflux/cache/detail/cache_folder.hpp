@@ -7,6 +7,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <string>
@@ -42,6 +44,8 @@ class cache_file {
   /// As pread(), of which it gives the result. If it may not block, only what the system has in
   /// memory.
   ::ssize_t read(bytes_span into, std::uint64_t at, bool may_block = true) const noexcept;
+  /// What lies behind one another, into two places.
+  ::ssize_t read(bytes_span into, bytes_span then, std::uint64_t at, bool may_block) const noexcept;
   explicit operator bool() const noexcept { return descriptor_ >= 0; }
 
  private:
@@ -61,6 +65,23 @@ result<cache_file> open_cache_folder(const std::string& path, bool make);
 /// A segment, or nothing with errno.
 std::string segment_name(std::uint32_t number);
 cache_file open_segment(int folder, std::uint32_t number) noexcept;
+
+/// Segments that reads which come together have open, closed with it: who keeps one for longer
+/// keeps its disk from those who remove it.
+class open_segments {
+ public:
+  /// As open_segment(), until the next call.
+  const cache_file& of(int folder, std::uint32_t number) noexcept;
+
+ private:
+  static constexpr std::size_t most = 16;
+  struct opened {
+    std::uint32_t number{0};
+    cache_file file{};
+  };
+  std::array<opened, most> there_{};
+  std::size_t oldest_{0};
+};
 
 struct segment_facts {
   std::uint32_t number{0};

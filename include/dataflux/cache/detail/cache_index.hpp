@@ -13,7 +13,8 @@ inline constexpr const char* cache_index_name = "1-index";
 /// No segment's number: such a place has no record, but the doubts of an object as its offset.
 inline constexpr std::uint32_t doubts_segment = 0xffffffff;
 
-/// Where a record lies: a segment, and in it units of 64 bytes. No segment has number 0.
+/// Where a record lies: a segment, and in it units of 64 bytes. No segment has number 0. Its length
+/// is in bytes, without the padding: so who knows the names knows the length of the body.
 struct cache_place {
   std::uint32_t segment{0};
   std::uint32_t offset{0};

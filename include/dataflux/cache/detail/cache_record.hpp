@@ -28,6 +28,8 @@ struct cache_key {
   std::uint64_t length{byte_range::to_end};
 
   static cache_key of(std::string_view service, const read_request& request);
+  /// The same, by the memory that it has.
+  void assign(std::string_view service, const read_request& request);
   bool whole() const noexcept { return offset == 0 && length == byte_range::to_end; }
   /// Of the same object and generation.
   cache_key of_whole() const;
@@ -56,6 +58,7 @@ struct cache_head {
   std::uint16_t doubts{0};
 
   std::uint64_t bytes_before_body() const noexcept { return cache_head_bytes + name_bytes; }
+  std::uint64_t unpadded_bytes() const noexcept { return bytes_before_body() + bytes; }
   /// With its padding.
   std::uint64_t record_bytes() const noexcept;
   bool answers(const cache_key& key) const noexcept;

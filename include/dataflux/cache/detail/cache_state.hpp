@@ -32,8 +32,8 @@ class cache_state {
   cache_state(cache_file folder, const cache_limits& limits);
 
   /// Reads what is kept for the key into the sink. Without `may_block` only what the system has in
-  /// memory, and only small bodies.
-  cache_answer read(const cache_key& key, byte_sink& sink, bool may_block);
+  /// memory, and only small bodies. `segments`: those that are open already.
+  cache_answer read(const cache_key& key, byte_sink& sink, open_segments& segments, bool may_block);
   void keep(const cache_key& key, const read_summary& summary, bytes_view body) noexcept;
   /// What is kept for the key, or waits to be written.
   void forget(const cache_key& key) noexcept;
@@ -50,14 +50,30 @@ class cache_state {
   bool inherited() const noexcept { return born_.inherited(); }
 
  private:
-  cache_answer read_hashed(const cache_key& key, std::uint64_t most, byte_sink& sink,
-                           bool may_block);
-  cache_answer read_at(const cache_place& place, const cache_key& key, std::uint64_t most,
-                       byte_sink& sink, bool may_block);
-  cache_answer checked(const cache_file& segment, std::uint64_t begin, const cache_head& head,
-                       const cache_key& key, byte_sink& sink, bool may_block);
-  cache_answer deliver(const cache_file& segment, std::uint64_t begin, const cache_head& head,
-                       byte_sink& sink, bool may_block);
+  /// One read, as it goes on.
+  struct look {
+    const cache_key& key;
+    byte_sink& sink;
+    open_segments& segments;
+    const bool may_block;
+  };
+  /// The body of a record, whose first piece comes with its head.
+  struct stored_body {
+    const cache_file& segment;
+    std::uint64_t begin;             ///< in the segment
+    bytes_span into{};               ///< of the sink, for the first piece
+    std::optional<error> refused{};  ///< by the sink, which has no place for so many bytes
+  };
+
+  cache_answer read_hashed(const look& of, std::uint64_t most);
+  cache_answer read_at(const look& of, const cache_place& place);
+  cache_answer read_record(const look& of, const cache_place& place, const cache_file& segment);
+  cache_answer checked(const look& of, const stored_body& from, const cache_head& head,
+                       std::size_t came);
+  cache_answer deliver(const look& of, const stored_body& from, const cache_head& head,
+                       std::size_t came);
+  cache_answer whole(const look& of, const stored_body& from, const cache_head& head,
+                     std::uint32_t crc32c);
   cache_answer undelivered(cache_answer::kind what, byte_sink& sink);
   void of_use(int segment, std::uint64_t bytes) noexcept;
 

@@ -75,6 +75,12 @@ DATAFLUX_INLINE ::ssize_t cache_file::read(bytes_span into, std::uint64_t at,
   return ::preadv2(descriptor_, &to, 1, static_cast<::off_t>(at), may_block ? 0 : RWF_NOWAIT);
 }
 
+DATAFLUX_INLINE ::ssize_t cache_file::read(bytes_span into, bytes_span then, std::uint64_t at,
+                                           bool may_block) const noexcept {
+  const std::array<::iovec, 2> to{{{into.data(), into.size()}, {then.data(), then.size()}}};
+  return ::preadv2(descriptor_, to.data(), 2, static_cast<::off_t>(at), may_block ? 0 : RWF_NOWAIT);
+}
+
 DATAFLUX_INLINE std::string cache_folder_path(const std::string& path) {
   return std::string(path).append("/dataflux-cache-").append(std::to_string(::geteuid()));
 }
@@ -113,6 +119,16 @@ DATAFLUX_INLINE cache_file open_segment(int folder, std::uint32_t number) noexce
         ::openat(folder, segment_name(number).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   });
   return opened;
+}
+
+DATAFLUX_INLINE const cache_file& open_segments::of(int folder, std::uint32_t number) noexcept {
+  for (const opened& each : there_) {
+    if (each.number == number && each.file) return each.file;
+  }
+  opened& place = there_[oldest_++ % most];
+  place.file = open_segment(folder, number);
+  place.number = number;
+  return place.file;
 }
 
 /// 0: it is no segment's.

@@ -24,7 +24,7 @@ inline constexpr std::uint64_t least_buckets = 256;
 inline constexpr std::uint64_t most_buckets = 4U << 20U;
 
 struct cache_index_head {
-  std::uint64_t magic{0x31786469636664};  ///< "dfcidx1"
+  std::uint64_t magic{0x32786469636664};  ///< "dfcidx2"
   std::uint64_t buckets{0};
   std::uint32_t checksum{0};
   std::uint32_t spare{0};

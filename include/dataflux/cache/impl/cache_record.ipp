@@ -35,13 +35,18 @@ static_assert(sizeof(cache_head_image) == cache_head_bytes);
 
 DATAFLUX_INLINE cache_key cache_key::of(std::string_view service, const read_request& request) {
   cache_key key;
-  key.names.reserve(service.size() + request.bucket.size() + request.object.size() + 2);
-  key.names.append(service).append(1, '\0').append(request.bucket).append(1, '\0');
-  key.names.append(request.object);
-  key.generation = request.generation;
-  key.offset = request.range.offset();
-  key.length = request.range.length();
+  key.assign(service, request);
   return key;
+}
+
+DATAFLUX_INLINE void cache_key::assign(std::string_view service, const read_request& request) {
+  names.clear();
+  names.reserve(service.size() + request.bucket.size() + request.object.size() + 2);
+  names.append(service).append(1, '\0').append(request.bucket).append(1, '\0');
+  names.append(request.object);
+  generation = request.generation;
+  offset = request.range.offset();
+  length = request.range.length();
 }
 
 DATAFLUX_INLINE cache_key cache_key::of_whole() const {
@@ -69,8 +74,7 @@ DATAFLUX_INLINE std::uint64_t cache_key::doubts_hash() const noexcept {
 }
 
 DATAFLUX_INLINE std::uint64_t cache_head::record_bytes() const noexcept {
-  const std::uint64_t all = bytes_before_body() + bytes;
-  return (all + cache_alignment - 1) / cache_alignment * cache_alignment;
+  return (unpadded_bytes() + cache_alignment - 1) / cache_alignment * cache_alignment;
 }
 
 DATAFLUX_INLINE bool cache_head::answers(const cache_key& key) const noexcept {

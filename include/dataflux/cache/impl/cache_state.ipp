@@ -18,7 +18,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// A body up to this is read on the strand, if the system has it in memory.
 inline constexpr std::uint64_t most_read_at_once = 256U << 10U;
 /// Read in pieces that the processor still has when their checksum is made.
-inline constexpr std::size_t cache_read_piece = 256U << 10U;
+inline constexpr std::size_t cache_read_piece = std::size_t{256} << 10U;
 /// A segment is marked as of use once for so many bytes of hits, which is often enough: one that is
 /// read through is marked by chance as often as it has such pieces.
 inline constexpr std::uint64_t bytes_per_mark = 1U << 20U;
@@ -28,87 +28,98 @@ DATAFLUX_INLINE cache_state::cache_state(cache_file folder, const cache_limits& 
       writer_(std::make_shared<segment_writer>(files_)) {}
 
 DATAFLUX_INLINE cache_answer cache_state::read(const cache_key& key, byte_sink& sink,
-                                               bool may_block) {
-  cache_answer answer = read_hashed(key, key.length, sink, may_block);
+                                               open_segments& segments, bool may_block) {
+  cache_answer answer = read_hashed({key, sink, segments, may_block}, key.length);
   if (answer.what == cache_answer::kind::miss && key.offset == 0 && !key.whole()) {
-    answer = read_hashed(key.of_whole(), key.length, sink, may_block);
+    answer = read_hashed({key.of_whole(), sink, segments, may_block}, key.length);
   }
   return answer;
 }
 
-/// What has more bytes than `most` is no answer.
-DATAFLUX_INLINE cache_answer cache_state::read_hashed(const cache_key& key, std::uint64_t most,
-                                                      byte_sink& sink, bool may_block) {
-  const cache_index::found found = files_->index.find(key.hash(), may_block);
+/// What has more bytes than `most` is no answer: a part of the object is asked for.
+DATAFLUX_INLINE cache_answer cache_state::read_hashed(const look& of, std::uint64_t most) {
+  const cache_index::found found = files_->index.find(of.key.hash(), of.may_block);
   if (found.blocks) return {cache_answer::kind::blocks};
+  const std::uint64_t before = cache_head_bytes + of.key.names.size();
   for (std::size_t i = 0; i < found.count; ++i) {
     const cache_place& place = found.places[i];
-    if (!may_block && std::uint64_t{place.length} * cache_alignment > most_read_at_once) {
-      return {cache_answer::kind::blocks};
-    }
-    cache_answer answer = read_at(place, key, most, sink, may_block);
+    // One without a body is another key's.
+    if (place.length <= before || place.length - before > most) continue;
+    if (!of.may_block && place.length > most_read_at_once) return {cache_answer::kind::blocks};
+    cache_answer answer = read_at(of, place);
     if (answer.what != cache_answer::kind::miss) return answer;
   }
   return {};
 }
 
-DATAFLUX_INLINE cache_answer cache_state::read_at(const cache_place& place, const cache_key& key,
-                                                  std::uint64_t most, byte_sink& sink,
-                                                  bool may_block) {
-  const cache_file segment = open_segment(files_->folder.descriptor(), place.segment);
-  if (!segment) {
-    if (errno == ENOENT) {
-      files_->index.drop(key.hash(), place);
-    } else {
-      cache_counts::add(files_->counts.errors);
-    }
+DATAFLUX_INLINE cache_answer cache_state::read_at(const look& of, const cache_place& place) {
+  const cache_file& segment = of.segments.of(files_->folder.descriptor(), place.segment);
+  if (!segment && errno != ENOENT) {
+    cache_counts::add(files_->counts.errors);
     return {};
   }
-  std::array<std::byte, cache_head_bytes + most_cache_names> before;
-  const auto known = bytes_span(before).first(cache_head_bytes + key.names.size());
-  const std::uint64_t begin = std::uint64_t{place.offset} * cache_alignment;
-  const ::ssize_t got = segment.read(known, begin, may_block);
-  if (got < static_cast<::ssize_t>(known.size()) && !may_block) return {cache_answer::kind::blocks};
-  const auto head =
-      got == static_cast<::ssize_t>(known.size()) ? decode_cache_head(known) : std::nullopt;
-  const auto names = as_text(known.subspan(cache_head_bytes));
-  if (!head) cache_counts::add(files_->counts.damaged);
-  // Another record may lie there by now, or two keys have one hash.
-  if (!head || !head->answers(key) || names != key.names ||
-      head->record_bytes() != std::uint64_t{place.length} * cache_alignment) {
-    files_->index.drop(key.hash(), place);
-    return {};
-  }
-  if (head->bytes > most) return {};  // a part of the object is asked for
-  cache_answer answer = checked(segment, begin + known.size(), *head, key, sink, may_block);
-  if (answer.what == cache_answer::kind::miss) files_->index.drop(key.hash(), place);
+  cache_answer answer = segment ? read_record(of, place, segment) : cache_answer{};
+  if (answer.what == cache_answer::kind::miss) files_->index.drop(of.key.hash(), place);
   return answer;
 }
 
-DATAFLUX_INLINE cache_answer cache_state::checked(const cache_file& segment, std::uint64_t begin,
-                                                  const cache_head& head, const cache_key& key,
-                                                  byte_sink& sink, bool may_block) {
-  if (!head.verified) {
-    const auto doubts = files_->index.doubts_of(key.doubts_hash(), may_block);
-    if (doubts.blocks) return {cache_answer::kind::blocks};
-    if (doubts.count != head.doubts) return {};
+/// Head and body come by one call of the system: the sink has taken nothing until the head is known
+/// to be the right one.
+DATAFLUX_INLINE cache_answer cache_state::read_record(const look& of, const cache_place& place,
+                                                      const cache_file& segment) {
+  std::array<std::byte, cache_head_bytes + most_cache_names> before;
+  const auto known = bytes_span(before).first(cache_head_bytes + of.key.names.size());
+  const std::uint64_t begin = std::uint64_t{place.offset} * cache_alignment;
+  const std::size_t bytes = place.length - known.size();
+  stored_body from{.segment = segment, .begin = begin + known.size()};
+  if (auto good = of.sink.expect(bytes); good) {
+    from.into = of.sink.prepare(std::min(bytes, cache_read_piece));
+    from.into = from.into.first(std::min({from.into.size(), bytes, cache_read_piece}));
+  } else {
+    from.refused = std::move(good).error();
   }
-  return deliver(segment, begin, head, sink, may_block);
+  const ::ssize_t got = segment.read(known, from.into, begin, of.may_block);
+  const std::size_t came = static_cast<std::size_t>(std::max<::ssize_t>(got, 0));
+  if (came < known.size() + from.into.size() && !of.may_block) {
+    return undelivered(cache_answer::kind::blocks, of.sink);
+  }
+  const auto head = came < known.size() ? std::nullopt : decode_cache_head(known);
+  if (!head) cache_counts::add(files_->counts.damaged);
+  // Another record may lie there by now, or two keys have one hash.
+  if (!head || !head->answers(of.key) || head->unpadded_bytes() != place.length ||
+      as_text(known.subspan(cache_head_bytes)) != of.key.names) {
+    return undelivered(cache_answer::kind::miss, of.sink);
+  }
+  return checked(of, from, *head, came - known.size());
 }
 
-/// Into the sink; what is found to be damaged on the way is taken back.
-DATAFLUX_INLINE cache_answer cache_state::deliver(const cache_file& segment, std::uint64_t begin,
-                                                  const cache_head& head, byte_sink& sink,
-                                                  bool may_block) {
-  if (auto good = sink.expect(head.bytes); !good) {
-    return {cache_answer::kind::hit, std::move(good).error()};
+DATAFLUX_INLINE cache_answer cache_state::checked(const look& of, const stored_body& from,
+                                                  const cache_head& head, std::size_t came) {
+  if (!head.verified) {
+    const auto doubts = files_->index.doubts_of(of.key.doubts_hash(), of.may_block);
+    if (doubts.blocks) return undelivered(cache_answer::kind::blocks, of.sink);
+    if (doubts.count != head.doubts) return undelivered(cache_answer::kind::miss, of.sink);
   }
+  return deliver(of, from, head, came);
+}
+
+/// Into the sink, of which `came` bytes are there; what is found to be damaged on the way is taken
+/// back.
+DATAFLUX_INLINE cache_answer cache_state::deliver(const look& of, const stored_body& from,
+                                                  const cache_head& head, std::size_t came) {
+  if (from.refused) return {cache_answer::kind::hit, *from.refused};
   crc32c_accumulator all;
-  while (all.length() < head.bytes) {
+  bytes_span into = from.into.first(came);
+  for (;;) {
+    all.update(into);
+    if (auto good = into.empty() ? result<void>() : of.sink.commit(into.size()); !good) {
+      return {cache_answer::kind::hit, std::move(good).error()};
+    }
+    if (all.length() >= head.bytes) break;
     const std::uint64_t left = head.bytes - all.length();
     const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(left, cache_read_piece));
-    bytes_span into = sink.prepare(most);
-    if (into.empty() && sink.satisfied()) {
+    into = of.sink.prepare(most);
+    if (into.empty() && of.sink.satisfied()) {
       read_summary beginning = head.summary();
       beginning.bytes = all.length();
       beginning.crc32c = all.crc();
@@ -120,25 +131,28 @@ DATAFLUX_INLINE cache_answer cache_state::deliver(const cache_file& segment, std
       return {cache_answer::kind::hit, std::move(full)};
     }
     into = into.first(std::min(into.size(), most));
-    const ::ssize_t got = segment.read(into, begin + all.length(), may_block);
+    const ::ssize_t got = from.segment.read(into, from.begin + all.length(), of.may_block);
     if (got <= 0) {
-      if (got < 0 && !may_block) return undelivered(cache_answer::kind::blocks, sink);
+      if (got < 0 && !of.may_block) return undelivered(cache_answer::kind::blocks, of.sink);
       cache_counts::add(got < 0 ? files_->counts.errors : files_->counts.damaged);
-      return undelivered(cache_answer::kind::miss, sink);
+      return undelivered(cache_answer::kind::miss, of.sink);
     }
-    all.update(into.first(static_cast<std::size_t>(got)));
-    if (auto good = sink.commit(static_cast<std::size_t>(got)); !good) {
-      return {cache_answer::kind::hit, std::move(good).error()};
-    }
+    into = into.first(static_cast<std::size_t>(got));
   }
-  if (all.crc() != head.crc32c) {
+  return whole(of, from, head, all.crc());
+}
+
+/// All of it has come.
+DATAFLUX_INLINE cache_answer cache_state::whole(const look& of, const stored_body& from,
+                                                const cache_head& head, std::uint32_t crc32c) {
+  if (crc32c != head.crc32c) {
     cache_counts::add(files_->counts.damaged);
-    return undelivered(cache_answer::kind::miss, sink);
+    return undelivered(cache_answer::kind::miss, of.sink);
   }
   hits_in_a_row_.fetch_add(1, std::memory_order_relaxed);
   cache_counts::add(files_->counts.hits);
   cache_counts::add(files_->counts.hit_bytes, head.bytes);
-  of_use(segment.descriptor(), head.bytes);
+  of_use(from.segment.descriptor(), head.bytes);
   return {cache_answer::kind::hit, head.summary()};
 }
 

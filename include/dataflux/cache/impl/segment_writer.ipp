@@ -220,7 +220,7 @@ DATAFLUX_INLINE bool segment_writer::write(std::size_t first, std::size_t count)
   for (std::size_t i = 0; i < count; ++i) {
     const record& each = writing_[first + i];
     tell_index(each, {number_, static_cast<std::uint32_t>(written_ / cache_alignment),
-                      static_cast<std::uint32_t>(each.bytes / cache_alignment)});
+                      static_cast<std::uint32_t>(each.head.unpadded_bytes())});
     written_ += each.bytes;
   }
   return true;
