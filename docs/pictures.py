@@ -13,10 +13,12 @@ INK, PALE, GROUND = "#24292f", "#8c959f", "#ffffff"
 USED, READY, MOVING, LATER = "#d0d7de", "#4ac26b", "#54aeff", "#ffffff"
 RANKS = ("#54aeff", "#f7b955")
 
-# CPU of a sample of 100 KiB in microseconds, by `./dev bench feed` and `dataloader`: the getter's, and what a way adds.
-COSTS = (("DataLoader, 2 workers", (("the library", 24, MOVING), ("Python's part, and between processes", 151, RANKS[1]),
-                                    ("torch: collate, shared memory", 150, USED))),
-         ("batches()", (("the library", 24, MOVING), ("Python's part", 4, RANKS[1]))))
+# CPU of a sample of 100 KiB in microseconds, of all processes: the getter's in C++, and what each way adds. As `./dev bench feed`
+# measures the getter (43), batches() (50) and a DataLoader with 2 workers (172), and `./dev bench dataloader` "torch alone"
+# (89); medians of 4 rounds on a Xeon with 2 cores, by the preset dev (bench/NOTES.md).
+COSTS = (("DataLoader, 2 workers", (("the library", 43, MOVING), ("Python's part, and between processes", 40, RANKS[1]),
+                                    ("torch: collate, shared memory", 89, USED))),
+         ("batches()", (("the library", 43, MOVING), ("Python's part", 7, RANKS[1]))))
 
 
 class Picture:
@@ -144,7 +146,7 @@ def costs():
     """Where the time of a sample that stays as it is goes, to scale."""
     made = Picture(820, 190, "CPU of a sample of 100 KiB whose bytes stay as they are: in a DataLoader with two workers, and by "
                    "batches()")
-    left, scale = 196, 1.7  # pixels of a microsecond
+    left, scale = 196, 3.2  # pixels of a microsecond
     for top, (name, parts) in zip((30, 92), COSTS):
         made.text(20, top + 22, name, weight="bold")
         x = left

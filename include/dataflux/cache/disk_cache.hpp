@@ -59,7 +59,7 @@ struct disk_cache_options {
 /// done on the context's strand, others on threads for files; so a slow disk delays its reads
 /// alone.
 ///
-/// Cost: of a hit some 8 us, and the reading of the bytes and of their checksum. No memory for what
+/// Cost: of a hit some 4 us, and the reading of the bytes and of their checksum. No memory for what
 /// is on the disk.
 class disk_cache {
  public:
