@@ -66,7 +66,7 @@ class Emulator:
             with urllib.request.urlopen(f"{self.endpoint}/storage/v1/b/{BUCKET}/o?prefix={prefix}"
                                         f"&pageToken={token}") as reply:
                 page = json.load(reply)
-            out.update((o["name"].removeprefix(prefix), o["md5Hash"]) for o in page["items"])
+            out.update((o["name"].removeprefix(prefix), o["md5Hash"]) for o in page.get("items", []))
             token = page.get("nextPageToken")
         return out
 
