@@ -97,6 +97,8 @@ class Emulator:
             self._trusts = ssl.create_default_context(cafile=ca)
             # The second one is s3torchconnector's, which has no setting of its own.
             self.environment |= dict.fromkeys(("AWS_CA_BUNDLE", "SSL_CERT_FILE"), str(ca))
+        if seed:
+            self.names("")  # as folders.Emulator asks for digests
 
     def __enter__(self):
         return self
@@ -106,13 +108,22 @@ class Emulator:
         self._process.wait()
         self._process.stdout.close()
 
+    def names(self, prefix):
+        """Of all objects. Their ETags are made for it."""
+        found, query = [], {"list-type": 2, "prefix": prefix}
+        while True:
+            url = f"{self.endpoint}/{BUCKET}?{urllib.parse.urlencode(query)}"
+            with urllib.request.urlopen(url, context=self._trusts) as reply:
+                page = ElementTree.fromstring(reply.read())
+            found += [key.text for key in page.iterfind(".//{*}Key")]
+            query["continuation-token"] = page.findtext("{*}NextContinuationToken")
+            if query["continuation-token"] is None:
+                return found
+
     def remove(self, prefix):
         """The memory of what was saved, which the next save needs."""
-        query = urllib.parse.urlencode({"list-type": 2, "prefix": prefix})
-        with urllib.request.urlopen(f"{self.endpoint}/{BUCKET}?{query}", context=self._trusts) as reply:
-            page = ElementTree.fromstring(reply.read())
-        for key in page.iter("{*}Key"):
-            one = f"{self.endpoint}/{BUCKET}/{urllib.parse.quote(key.text)}"
+        for name in self.names(prefix):
+            one = f"{self.endpoint}/{BUCKET}/{urllib.parse.quote(name)}"
             urllib.request.urlopen(urllib.request.Request(one, method="DELETE"), context=self._trusts).close()
 
 
