@@ -13,9 +13,9 @@ INK, PALE, GROUND = "#24292f", "#8c959f", "#ffffff"
 USED, READY, MOVING, LATER = "#d0d7de", "#4ac26b", "#54aeff", "#ffffff"
 RANKS = ("#54aeff", "#f7b955")
 
-# CPU of a sample of 100 KiB in microseconds, of all processes: the getter's in C++, and what each way adds. As `./dev bench feed`
-# measures the getter (43), batches() (50) and a DataLoader with 2 workers (172), and `./dev bench dataloader` "torch alone"
-# (89); medians of 4 rounds on a Xeon with 2 cores, by the preset dev (bench/NOTES.md).
+# CPU of a sample of 100 KiB in microseconds, of all processes: the getter's in C++, and what each way adds. As
+# `./dev bench feed` measures the getter (43), batches() (50) and a DataLoader with 2 workers (172), and
+# `./dev bench dataloader` "torch alone" (89); medians of 4 rounds on a Xeon with 2 cores, by the preset dev.
 COSTS = (("DataLoader, 2 workers", (("the library", 43, MOVING), ("Python's part, and between processes", 40, RANKS[1]),
                                     ("torch: collate, shared memory", 89, USED))),
          ("batches()", (("the library", 43, MOVING), ("Python's part", 7, RANKS[1]))))
