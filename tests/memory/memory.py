@@ -142,6 +142,11 @@ class Memory(unittest.TestCase):
     def test_nor_does_one_that_arrives_on_other_threads(self):
         self.assertLess(self.steady(16 * KIB, "--io-threads", "3")[0], A_NEW_PEAK)
 
+    def test_nor_does_one_that_a_cache_answers(self):
+        seen = self.measure([16 * KIB] * 2000, "--cap", str(MIB), "--cache", self.folder())
+        self.assertGreater(seen["hits"], 1900)
+        self.assertLess(seen["steady_allocations"] / seen["steady_items"], A_NEW_PEAK)
+
     def test_a_batch_is_one_allocation(self):
         self.assertLess(self.steady(16 * KIB, "--batch", "64")[1], 1.5)
 

@@ -1,14 +1,16 @@
 // What a stream of reads takes of the process's memory, as the kernel sees it, and of the heap.
 //
 //   read_memory --endpoint URL --bucket NAME --cap BYTES --connections N [--ca FILE] [--slow]
-//               [--batch N] [--io-threads N] [--per-host N] [--s3]
+//               [--batch N] [--io-threads N] [--per-host N] [--s3] [--cache FOLDER]
 //
 // reads every object of the bucket through get_many and prints one JSON line: resident bytes before
 // and at most, what the context says it held, and how often the heap was asked for memory between
 // the first quarter of the items and the last. --slow: the reader starts late and then takes its
 // time, so that the window is full for long. --batch: by next_batch() of so many. --s3: of an S3,
-// with keys as the environment has them.
+// with keys as the environment has them. --cache: all of it was read once before, and a cache in
+// that folder has it; then "hits" are told.
 
+#include <dataflux/cache/disk_cache.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
@@ -21,6 +23,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -45,6 +48,7 @@ struct asked {
   std::string endpoint{};
   std::string bucket{};
   std::string ca{};
+  std::string cache{};
   std::uint64_t cap{0};
   int connections{0};
   std::size_t io_threads{0};
@@ -66,6 +70,7 @@ asked parse(int argc, char** argv) {
     if (key == "--endpoint") out.endpoint = argv[i];
     if (key == "--bucket") out.bucket = argv[i];
     if (key == "--ca") out.ca = argv[i];
+    if (key == "--cache") out.cache = argv[i];
     if (key == "--cap") out.cap = std::strtoull(argv[i], nullptr, 10);
     if (key == "--connections") out.connections = std::atoi(argv[i]);
     if (key == "--io-threads") out.io_threads = std::strtoull(argv[i], nullptr, 10);
@@ -159,6 +164,8 @@ int main(int argc, char** argv) {
                           : make_client<dataflux::gcs::client>(
                                 with, dataflux::gcs::client_options{.emulator = true});
   const auto listed = dataflux::fast_list(*client, {.bucket = with.bucket}).value();
+  std::optional<dataflux::disk_cache> cache;
+  if (!with.cache.empty()) cache = dataflux::disk_cache::open(with.cache, {.min_free = 1}).value();
   std::uint64_t before = 0;
   seen all;
   dataflux::transfer_counters counters;
@@ -167,6 +174,11 @@ int main(int argc, char** argv) {
                                              {.memory_cap = with.cap,
                                               .concurrency = {.max = with.connections},
                                               .hedge = {.floor = dataflux::duration::max()}});
+    if (cache) {
+      cache->serve(context, with.endpoint);
+      read_all(context, with, listed.objects.slice(0, listed.objects.size()));
+      cache->flush();
+    }
     read_all(context, with, listed.objects.slice(0, 1));
     before = from_status("VmRSS:");
     forget_peak();
@@ -177,6 +189,7 @@ int main(int argc, char** argv) {
   std::printf("{\"before\": %llu, \"peak\": %llu, \"bytes\": %llu, \"held\": %llu, ",
               number(before), number(from_status("VmHWM:")), number(all.bytes),
               number(counters.peak_held));
-  std::printf("\"steady_allocations\": %llu, \"steady_items\": %llu, \"steady_batches\": %llu}\n",
+  std::printf("\"steady_allocations\": %llu, \"steady_items\": %llu, \"steady_batches\": %llu, ",
               number(all.steady_allocations), number(all.steady_items), number(all.steady_batches));
+  std::printf("\"hits\": %llu}\n", number(cache ? cache->counters().hits : 0));
 }
