@@ -71,9 +71,9 @@ def value_of(text):
 
 
 def describe(header):
-    code = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
+    code = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL).replace("\\\n", " ")
     constants = {name: value_of(value) for name, value in
-                 re.findall(r"^#define (DATAFLUX_\w+) (-?\w+)\s*$", code, re.MULTILINE)}
+                 re.findall(r"^#define (DATAFLUX_\w+) +(-?\w+)\s*$", code, re.MULTILINE)}
 
     def take_enum(match):
         for each in filter(None, (part.strip() for part in match.group(1).split(","))):
@@ -82,7 +82,7 @@ def describe(header):
         return ""
 
     code = re.sub(r"^enum \{(.*?)\};", take_enum, code, flags=re.DOTALL | re.MULTILINE)
-    code = re.sub(r"^#.*$", "", code.replace("\\\n", " "), flags=re.MULTILINE)
+    code = re.sub(r"^#.*$", "", code, flags=re.MULTILINE)
     code = code.replace('extern "C" {', "")
     structs = {}
 

@@ -2,18 +2,19 @@
 """Declares the C ABI for ctypes, from its description.
 
     python/generate.py             prints src/dataflux/_abi.py
-    python/generate.py --write     writes it; a test compares
+    python/generate.py --write     writes it; a test compares (--check, too)
 
 The module it makes has tables and no classes: _library.py makes a function, or a struct, of its row
 when that is first used, so that importing the package costs nothing for what a program leaves alone.
 """
 
-import json
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-DESCRIPTION = HERE.parent / "c_api" / "abi" / "dataflux.json"
+sys.path.append(str(HERE.parent / "c_api"))
+from generated import description, main  # noqa: E402
+
 MODULE = HERE / "src" / "dataflux" / "_abi.py"
 
 # A letter for each type, as _library.py reads it. All pointers are addresses but texts that are
@@ -39,7 +40,7 @@ def rows(of):
 
 
 def text():
-    abi = json.loads(DESCRIPTION.read_text())
+    abi = description()
     functions = [(name.removeprefix("dataflux_"),
                   letter(f["returns"]) + "".join(letter(p["type"]) for p in f["parameters"]))
                  for name, f in abi["functions"].items()]
@@ -56,8 +57,4 @@ def text():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--write"]:
-        MODULE.parent.mkdir(parents=True, exist_ok=True)
-        MODULE.write_text(text())
-    else:
-        sys.stdout.write(text())
+    main(text(), MODULE)

@@ -93,6 +93,11 @@ class Header(unittest.TestCase):
                   if name.startswith("DATAFLUX_FIELD_")]
         self.assertEqual(sorted(bits), sorted(fields))
 
+    def test_each_constant_is_described(self):
+        code = re.sub(r"/\*.*?\*/", " ", self.describe.HEADER.read_text(), flags=re.DOTALL)
+        named = re.findall(r"\bDATAFLUX_(?!API\b|H\b)[A-Z0-9_]+", code)
+        self.assertEqual(sorted(set(named)), sorted(self.written["constants"]))
+
     def test_handles_have_a_free(self):
         for handle in self.written["handles"]:
             self.assertIn(f"{handle}_free", self.written["functions"])
