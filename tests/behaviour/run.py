@@ -29,7 +29,7 @@ from service import Emulator, token_of  # noqa: E402
 
 LIMIT = 60  # seconds for one call; nothing here takes more than a few
 CHANGES = {"put", "write", "abandon", "overtaken", "remove", "copy", "move", "compose", "commit_set"}
-LANGUAGES = {"cpp", "c", "python", "python_async"}
+LANGUAGES = {"cpp", "c", "python", "python_async", "rust"}
 
 
 def languages_of(words, number):

@@ -1,0 +1,82 @@
+//! dataflux reads from and writes to Google Cloud Storage and S3, for programs that train.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let client = dataflux::Client::new()?;
+//! let bucket = client.bucket("training");
+//! let listing = bucket.list("images/").wait()?; // many parallel calls; proved complete
+//! for batch in bucket.get_listing(&listing).start()? {
+//!     for item in &batch? {
+//!         let name = listing.row(item.index as usize).map(|row| row.name);
+//!         println!("{name:?}: {} bytes", item.bytes()?.len());
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Calls
+//!
+//! A call is a builder. `.wait()` makes it on this thread. `.begin()` begins it and gives an
+//! [`Operation`], to be waited for or cancelled. With the feature `tokio` `.await` makes it in a task:
+//! dropping the future cancels the call. Only `.wait()` borrows memory; the others own it, so that a
+//! future or operation that is leaked hurts nobody.
+//!
+//! # Features
+//!
+//! Without features the crate depends on the C library alone, and needs Rust 1.85.
+//!
+//! | feature | what | Rust |
+//! |---|---|---|
+//! | `bytes` | [`Data`] becomes a `bytes::Bytes` without a copy | 1.85 |
+//! | `tokio` | calls are futures, batches streams, a writer `AsyncWrite` | 1.85 |
+//! | `arrow` | a listing as arrow-rs' record batches, without a copy | 1.88 |
+//! | `object_store` | `object_store::ObjectStore` on a bucket | 1.85 |
+//! | `bundled` | builds the C library of the tree | 1.85 |
+//!
+//! # Threads, forks, panics
+//!
+//! Handles are `Send` and `Sync`. In the child of a fork those of the parent fail with
+//! [`Code::FailedPrecondition`], and dropping them does nothing. Functions that a program gives (tokens,
+//! events) are called on a thread of this crate; a panic in one stays there.
+#![warn(missing_docs)]
+
+use dataflux_sys as sys;
+
+mod bucket;
+mod cache;
+mod call;
+mod client;
+mod data;
+mod error;
+mod events;
+mod ffi;
+mod json;
+mod listing;
+mod many;
+mod object;
+mod reader;
+mod sets;
+mod shards;
+mod writer;
+
+pub use bucket::{
+    Body, Bucket, BucketInfo, Compose, Copy, Get, Patch, Put, ReadInto, Remove, Rename, Stat,
+};
+pub use cache::{Cache, CacheLimits};
+pub use call::{Call, Operation, Report};
+pub use client::{Addressing, Client, ClientBuilder, Token, UploadChecksum, version};
+pub use data::Data;
+pub use error::{Code, Error, Result};
+pub use events::Event;
+pub use json::Json;
+pub use listing::{Chunk, List, ListBatches, Listing, Row};
+pub use many::{Batch, Batches, GetMany, Item, Items, OwnedItem, Request};
+pub use object::{Attributes, Object};
+pub use reader::{GetRanges, OpenReader, Reader};
+pub use sets::{
+    CheckpointSet, CommitMember, CommitSet, Committed, MemberRecord, MemberWriter, OpenMember,
+    OpenSetMember, SetReader, Unfinished,
+};
+pub use shards::{Sample, ShardIndex};
+pub use writer::{Abort, Commit, OpenWriter, Writer, Written};

@@ -1,0 +1,550 @@
+//! Very many objects: a stream of reads.
+
+use std::borrow::Cow;
+use std::ops::RangeBounds;
+use std::ptr;
+use std::time::Duration;
+
+use crate::bucket::{Bucket, offset_and_length};
+use crate::call::{LentQueue, failure_of, next_records};
+use crate::client::Client;
+use crate::data::Data;
+use crate::error::{Error, Result};
+use crate::ffi::{self, Texts, handle, nanoseconds};
+use crate::listing::Listing;
+use crate::shards::ShardIndex;
+use crate::sys;
+
+handle!(GetterHandle, dataflux_getter, dataflux_getter_free);
+
+/// Records that are taken at a time.
+const BATCH: usize = 64;
+/// Requests that are pushed at a time; as many more may be waiting.
+const PUSHED: usize = 512;
+
+/// One read: an object, or a range of it.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    name: Cow<'a, str>,
+    generation: i64,
+    offset: u64,
+    length: u64,
+    member: Option<Cow<'a, str>>,
+}
+
+impl<'a> Request<'a> {
+    /// A whole object.
+    pub fn new(name: impl Into<Cow<'a, str>>) -> Self {
+        Request { name: name.into(), generation: 0, offset: 0, length: u64::MAX, member: None }
+    }
+
+    /// These bytes alone, cut at the object's end.
+    pub fn range(mut self, range: impl RangeBounds<u64>) -> Self {
+        (self.offset, self.length) = offset_and_length(range);
+        self
+    }
+
+    /// This generation instead of the live one.
+    pub fn generation(mut self, generation: i64) -> Self {
+        self.generation = generation;
+        self
+    }
+
+    /// A file of the archive that the object is, which AIStore takes out.
+    pub fn member(mut self, name: impl Into<Cow<'a, str>>) -> Self {
+        self.member = Some(name.into());
+        self
+    }
+}
+
+impl<'a> From<&'a str> for Request<'a> {
+    fn from(name: &'a str) -> Self {
+        Request::new(name)
+    }
+}
+impl From<String> for Request<'_> {
+    fn from(name: String) -> Self {
+        Request::new(name)
+    }
+}
+
+/// Requests that wait to be pushed, as the library's columns. They are filled anew for each push.
+#[derive(Default)]
+struct Columns {
+    names: String,
+    name_offsets: Vec<u64>,
+    generations: Vec<i64>,
+    offsets: Vec<u64>,
+    lengths: Vec<u64>,
+    members: String,
+    member_offsets: Vec<u64>,
+}
+
+impl Columns {
+    fn clear(&mut self) {
+        self.names.clear();
+        self.name_offsets.clear();
+        self.name_offsets.push(0);
+        self.generations.clear();
+        self.offsets.clear();
+        self.lengths.clear();
+        self.members.clear();
+        self.member_offsets.clear();
+        self.member_offsets.push(0);
+    }
+
+    fn add(&mut self, request: &Request<'_>) {
+        self.names.push_str(&request.name);
+        self.name_offsets.push(self.names.len() as u64);
+        self.generations.push(request.generation);
+        self.offsets.push(request.offset);
+        self.lengths.push(request.length);
+        self.members.push_str(request.member.as_deref().unwrap_or(""));
+        self.member_offsets.push(self.members.len() as u64);
+    }
+
+    fn len(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// Those from a place on.
+    fn from(&self, place: usize) -> sys::dataflux_get_columns {
+        let members = !self.members.is_empty();
+        sys::dataflux_get_columns {
+            names: self.names.as_ptr().cast(),
+            name_offsets: self.name_offsets[place..].as_ptr(),
+            generations: self.generations[place..].as_ptr(),
+            offsets: self.offsets[place..].as_ptr(),
+            lengths: self.lengths[place..].as_ptr(),
+            members: if members { self.members.as_ptr().cast() } else { ptr::null() },
+            member_offsets: if members {
+                self.member_offsets[place..].as_ptr()
+            } else {
+                ptr::null()
+            },
+            ..Default::default()
+        }
+    }
+}
+
+/// Where requests come from.
+enum Source<'a> {
+    /// All of a listing.
+    Listing(Listing),
+    Requests(Box<dyn Iterator<Item = Request<'a>> + Send + 'a>, Columns),
+    Rows(Listing, Box<dyn Iterator<Item = u64> + Send + 'a>, Vec<u64>),
+    Samples(ShardIndex, Box<dyn Iterator<Item = u64> + Send + 'a>, Vec<u64>),
+}
+
+impl Bucket {
+    /// Reads very many objects, or ranges of them: names, or [`Request`]s. They are taken from the
+    /// iterator as reads go on, and items come as an iterator of batches.
+    ///
+    /// ```no_run
+    /// # fn main() -> dataflux::Result<()> {
+    /// # let client = dataflux::Client::new()?;
+    /// let bucket = client.bucket("training");
+    /// for batch in bucket.get_many(["a.jpg", "b.jpg"]).start()? {
+    ///     for item in &batch? {
+    ///         println!("{}: {} bytes", item.index, item.bytes()?.len());
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_many<'a, R: Into<Request<'a>> + 'a>(
+        &self,
+        requests: impl IntoIterator<Item = R, IntoIter: Send + 'a>,
+    ) -> GetMany<'a> {
+        let requests = requests.into_iter().map(Into::into);
+        self.many(Source::Requests(Box::new(requests), Columns::default()))
+    }
+
+    /// Reads all objects of a listing, in its generations.
+    pub fn get_listing(&self, listing: &Listing) -> GetMany<'static> {
+        self.many(Source::Listing(listing.clone()))
+    }
+
+    /// Reads rows of a listing by their numbers, such as those of a
+    /// [`Sampler`](crate::Sampler).
+    pub fn get_rows<'a>(
+        &self,
+        listing: &Listing,
+        rows: impl IntoIterator<Item = u64, IntoIter: Send + 'a>,
+    ) -> GetMany<'a> {
+        self.many(Source::Rows(listing.clone(), Box::new(rows.into_iter()), Vec::new()))
+    }
+
+    /// Reads samples of shards by their numbers in an index of shards of this bucket.
+    pub fn get_samples<'a>(
+        &self,
+        index: &ShardIndex,
+        numbers: impl IntoIterator<Item = u64, IntoIter: Send + 'a>,
+    ) -> GetMany<'a> {
+        self.many(Source::Samples(index.clone(), Box::new(numbers.into_iter()), Vec::new()))
+    }
+
+    fn many<'a>(&self, source: Source<'a>) -> GetMany<'a> {
+        let options = sys::dataflux_get_many_options::default();
+        GetMany { bucket: self.clone(), source, options, timeout: None }
+    }
+}
+
+/// [`Bucket::get_many`] and the like: what is read, and how.
+#[must_use = "nothing is read before start()"]
+pub struct GetMany<'a> {
+    bucket: Bucket,
+    source: Source<'a>,
+    options: sys::dataflux_get_many_options,
+    timeout: Option<Duration>,
+}
+
+// SAFETY: the options have no pointer yet.
+unsafe impl Send for GetMany<'_> {}
+
+impl<'a> GetMany<'a> {
+    /// Items come as they are ready, not in the order of the requests.
+    pub fn as_ready(mut self) -> Self {
+        self.options.order = sys::DATAFLUX_ORDER_AS_READY;
+        self
+    }
+
+    /// The first failure ends the stream. By default a failed request is an item with its error.
+    pub fn stop_at_failure(mut self) -> Self {
+        self.options.on_error = sys::DATAFLUX_ON_ERROR_STOP;
+        self
+    }
+
+    /// Runs of small whole objects are composed by the service, and read as one.
+    pub fn compose(mut self) -> Self {
+        self.options.compose = 1;
+        self
+    }
+
+    /// The time limit of the whole stream.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Some(limit);
+        self
+    }
+
+    /// Begins to read ahead, within the client's memory cap.
+    pub fn start(self) -> Result<Batches<'a>> {
+        let queue = LentQueue::of(&self.bucket.client)?;
+        let mut texts = Texts::default();
+        let mut options = self.options;
+        options.bucket = texts.add(&self.bucket.name)?;
+        options.timeout_ns = nanoseconds(self.timeout)?;
+        let (listing, feed) = match &self.source {
+            Source::Listing(listing) => (Some(listing.clone()), false),
+            Source::Rows(listing, ..) => (Some(listing.clone()), true),
+            Source::Requests(..) | Source::Samples(..) => (None, true),
+        };
+        options.feed = feed.into();
+        let rows = listing.as_ref().map_or(ptr::null_mut(), Listing::raw);
+        // SAFETY: options and listing live during the call; the queue outlives the getter.
+        let getter = GetterHandle::make(|out, error| unsafe {
+            let (client, queue) = (self.bucket.client.raw(), queue.raw());
+            sys::dataflux_get_many(client, &options, rows, ptr::null(), 0, queue, 0, out, error)
+        })?;
+        let client = self.bucket.client.clone();
+        let feed = feed.then(|| Feed { source: self.source, at: 0, pushed: 0, finished: false });
+        Ok(Batches { getter, queue, feed, taken: 0, ended: false, failure: None, client })
+    }
+}
+
+/// What pushes requests as items are taken.
+struct Feed<'a> {
+    source: Source<'a>,
+    /// Of those at hand, the first that is not pushed yet.
+    at: usize,
+    pushed: u64,
+    finished: bool,
+}
+
+impl Feed<'_> {
+    /// Pushes what there is room for, so that half of what may wait always does.
+    fn push(&mut self, getter: &GetterHandle, taken: u64) -> Result<()> {
+        while !self.finished && self.pushed - taken < PUSHED as u64 {
+            if self.at == self.at_hand() {
+                self.refill();
+            }
+            if self.at == self.at_hand() {
+                // SAFETY: the getter is ours.
+                unsafe { sys::dataflux_getter_finish(getter.raw()) }
+                self.finished = true;
+                return Ok(());
+            }
+            let some = self.push_once(getter)?;
+            self.at += some;
+            self.pushed += some as u64;
+            if some == 0 {
+                return Ok(()); // the feed is full: on when items have come
+            }
+        }
+        Ok(())
+    }
+
+    fn at_hand(&self) -> usize {
+        match &self.source {
+            Source::Listing(_) => 0,
+            Source::Requests(_, columns) => columns.len(),
+            Source::Rows(_, _, numbers) | Source::Samples(_, _, numbers) => numbers.len(),
+        }
+    }
+
+    fn refill(&mut self) {
+        self.at = 0;
+        match &mut self.source {
+            Source::Listing(_) => (),
+            Source::Requests(requests, columns) => {
+                columns.clear();
+                requests.take(PUSHED).for_each(|request| columns.add(&request));
+            }
+            Source::Rows(_, rows, numbers) | Source::Samples(_, rows, numbers) => {
+                numbers.clear();
+                numbers.extend(rows.take(PUSHED));
+            }
+        }
+    }
+
+    fn push_once(&self, getter: &GetterHandle) -> Result<usize> {
+        let (getter, count) = (getter.raw(), self.at_hand() - self.at);
+        // SAFETY: columns and numbers live during the call, and have so many rows.
+        ffi::made(|taken: &mut usize, error| unsafe {
+            match &self.source {
+                Source::Listing(_) => sys::DATAFLUX_OK,
+                Source::Requests(_, columns) => {
+                    sys::dataflux_getter_push(getter, &columns.from(self.at), count, taken, error)
+                }
+                Source::Rows(_, _, rows) => {
+                    let rows = rows[self.at..].as_ptr();
+                    sys::dataflux_getter_push_rows(getter, rows, count, taken, error)
+                }
+                Source::Samples(index, _, numbers) => {
+                    let numbers = numbers[self.at..].as_ptr();
+                    sys::dataflux_getter_push_samples(
+                        getter,
+                        index.raw(),
+                        numbers,
+                        count,
+                        taken,
+                        error,
+                    )
+                }
+            }
+        })
+    }
+}
+
+/// Items in batches of whatever is there. Items that are not taken stay under the client's memory
+/// cap, so that a slow consumer stops the network. Dropping it ends what is under way: milliseconds.
+/// A failure ends it.
+pub struct Batches<'a> {
+    getter: GetterHandle, // before its queue
+    queue: LentQueue,
+    feed: Option<Feed<'a>>,
+    taken: u64,
+    ended: bool,
+    /// What it has ended with, and which is told behind the items before.
+    failure: Option<Error>,
+    client: Client,
+}
+
+impl<'a> Batches<'a> {
+    /// Its client.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Ends the stream from another thread, with [`Code::Cancelled`](crate::Code::Cancelled).
+    pub fn cancel(&self) {
+        // SAFETY: the getter is ours; this is for any thread.
+        unsafe { sys::dataflux_getter_cancel(self.getter.raw()) }
+    }
+
+    /// All items, one by one.
+    pub fn items(self) -> impl Iterator<Item = Result<OwnedItem>> + use<'a> {
+        self.flat_map(|batch| match batch {
+            Ok(batch) => batch.into_items().map(Ok).collect::<Vec<_>>(),
+            Err(why) => vec![Err(why)],
+        })
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn queue(&self) -> *mut sys::dataflux_queue {
+        self.queue.raw()
+    }
+
+    /// The next batch; None at the end, and an empty one when the time has passed.
+    pub(crate) fn take(&mut self, timeout_ns: i64) -> Result<Option<Batch>> {
+        if let Some(feed) = &mut self.feed {
+            feed.push(&self.getter, self.taken)?;
+        }
+        let mut records = [sys::dataflux_record::default(); BATCH];
+        let count = next_records(self.queue.raw(), &mut records, timeout_ns)?;
+        let mut batch =
+            Batch { items: Vec::with_capacity(count), slabs: Vec::with_capacity(count) };
+        for record in &records[..count] {
+            batch.slabs.push(record.slab);
+            let failure = failure_of(self.queue.raw(), record);
+            if record.flags & sys::DATAFLUX_RECORD_END != 0 {
+                self.ended = true;
+                self.failure = failure;
+            } else {
+                batch.items.push(Raw { record: *record, failure });
+            }
+        }
+        self.taken += batch.items.len() as u64;
+        if !batch.items.is_empty() || !self.ended {
+            return Ok(Some(batch));
+        }
+        self.failure.take().map_or(Ok(None), Err)
+    }
+
+    pub(crate) fn step(&mut self, timeout_ns: i64) -> Option<Result<Batch>> {
+        if self.ended {
+            return self.failure.take().map(Err);
+        }
+        let taken = self.take(timeout_ns);
+        self.ended |= taken.is_err();
+        taken.transpose()
+    }
+}
+
+impl Iterator for Batches<'_> {
+    type Item = Result<Batch>;
+    fn next(&mut self) -> Option<Self::Item> {
+        self.step(-1)
+    }
+}
+
+struct Raw {
+    record: sys::dataflux_record,
+    failure: Option<Error>,
+}
+
+/// Some items. Their memory is returned when it is dropped.
+pub struct Batch {
+    items: Vec<Raw>,
+    slabs: Vec<u64>,
+}
+
+// SAFETY: the bytes that records point to are borrowed until the drop, and nobody changes them.
+unsafe impl Send for Batch {}
+// SAFETY: as above.
+unsafe impl Sync for Batch {}
+
+impl Batch {
+    /// How many items it has.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The items.
+    pub fn iter(&self) -> Items<'_> {
+        Items(self.items.iter())
+    }
+
+    /// Items that own their memory each.
+    pub fn into_items(mut self) -> impl Iterator<Item = OwnedItem> {
+        self.slabs.clear(); // each is its item's from here on
+        let items: Vec<_> = self.items.drain(..).map(OwnedItem::of).collect();
+        items.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Batch {
+    type Item = Item<'a>;
+    type IntoIter = Items<'a>;
+    fn into_iter(self) -> Items<'a> {
+        self.iter()
+    }
+}
+
+/// The items of a [`Batch`].
+pub struct Items<'a>(std::slice::Iter<'a, Raw>);
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+    fn next(&mut self) -> Option<Item<'a>> {
+        self.0.next().map(|raw| Item { index: raw.record.index, raw })
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Items<'_> {}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        // SAFETY: each was borrowed once, and is returned once; 0 is ignored.
+        unsafe { sys::dataflux_slabs_release(self.slabs.as_ptr(), self.slabs.len()) }
+    }
+}
+
+/// What one request has given, in memory of its batch.
+#[derive(Clone, Copy)]
+pub struct Item<'a> {
+    /// The number of the request, from 0.
+    pub index: u64,
+    raw: &'a Raw,
+}
+
+impl<'a> Item<'a> {
+    /// The bytes, or why there are none.
+    pub fn bytes(&self) -> Result<&'a [u8]> {
+        match &self.raw.failure {
+            Some(failure) => Err(failure.clone()),
+            None => Ok(ffi::empty_if_null(self.raw.record.data.cast(), self.raw.record.size)),
+        }
+    }
+
+    /// The generation that the bytes are of.
+    pub fn generation(&self) -> i64 {
+        self.raw.record.generation
+    }
+
+    /// The checksum of the bytes.
+    pub fn crc32c(&self) -> u32 {
+        self.raw.record.crc32c
+    }
+
+    /// Whether the bytes were compared with a checksum of the service.
+    pub fn is_verified(&self) -> bool {
+        self.raw.record.flags & sys::DATAFLUX_RECORD_VERIFIED != 0
+    }
+}
+
+/// What one request has given, with its memory.
+#[derive(Debug)]
+pub struct OwnedItem {
+    /// The number of the request, from 0.
+    pub index: u64,
+    /// The generation that the bytes are of.
+    pub generation: i64,
+    /// The checksum of the bytes.
+    pub crc32c: u32,
+    /// Whether the bytes were compared with a checksum of the service.
+    pub verified: bool,
+    /// The bytes, or why there are none.
+    pub data: Result<Data>,
+}
+
+impl OwnedItem {
+    fn of(raw: Raw) -> OwnedItem {
+        let (record, data) = (raw.record, Data::of(&raw.record));
+        OwnedItem {
+            index: record.index,
+            generation: record.generation,
+            crc32c: record.crc32c,
+            verified: record.flags & sys::DATAFLUX_RECORD_VERIFIED != 0,
+            data: raw.failure.map_or(Ok(data), Err),
+        }
+    }
+}
