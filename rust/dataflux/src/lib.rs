@@ -43,6 +43,8 @@
 
 use dataflux_sys as sys;
 
+#[cfg(feature = "tokio")]
+mod aio;
 mod bucket;
 mod cache;
 mod call;
@@ -60,6 +62,8 @@ mod sets;
 mod shards;
 mod writer;
 
+#[cfg(feature = "tokio")]
+pub use aio::{AsyncWriter, BatchStream, CallFuture, ListStream};
 pub use bucket::{
     Body, Bucket, BucketInfo, Compose, Copy, Get, Patch, Put, ReadInto, Remove, Rename, Stat,
 };

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::bucket::Bucket;
 use crate::call::{Ended, LentQueue, Start, Verb, failure_of, next_records, verb};
 use crate::client::Client;
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::ffi::{self, Texts, empty_if_null, handle, nanoseconds};
 use crate::json::Json;
 use crate::sys;
@@ -397,31 +397,46 @@ impl ListBatches {
         Json::parse(&text)
     }
 
-    fn take(&mut self) -> Result<Option<Listing>> {
+    /// The next batch, waiting so long (negative: for ever). The outer None: the time has passed.
+    fn take(&mut self, timeout_ns: i64) -> Result<Option<Option<Listing>>> {
         let mut record = [sys::dataflux_record::default()];
-        if next_records(self.queue.raw(), &mut record, -1)? == 0 {
-            return Err(Error::new(Code::Internal, "a wait without a limit has ended"));
+        if next_records(self.queue.raw(), &mut record, timeout_ns)? == 0 {
+            return Ok(None);
         }
         if record[0].flags & sys::DATAFLUX_RECORD_END != 0 {
             self.ended = true;
-            return failure_of(self.queue.raw(), &record[0]).map_or(Ok(None), Err);
+            return failure_of(self.queue.raw(), &record[0]).map_or(Ok(Some(None)), Err);
         }
         // SAFETY: the record says that a batch waits.
         let batch = ListingHandle::make(|out, error| unsafe {
             sys::dataflux_lister_take(self.lister.raw(), out, error)
         })?;
-        Ok(Some(Listing::of(batch)))
+        Ok(Some(Some(Listing::of(batch))))
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn queue(&self) -> *mut sys::dataflux_queue {
+        self.queue.raw()
+    }
+
+    /// The outer None: the time has passed.
+    pub(crate) fn step(&mut self, timeout_ns: i64) -> Option<Option<Result<Listing>>> {
+        if self.ended {
+            return Some(None);
+        }
+        let taken = self.take(timeout_ns);
+        self.ended |= taken.is_err();
+        match taken {
+            Ok(None) => None,
+            Ok(Some(batch)) => Some(batch.map(Ok)),
+            Err(why) => Some(Some(Err(why))),
+        }
     }
 }
 
 impl Iterator for ListBatches {
     type Item = Result<Listing>;
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let taken = self.take();
-        self.ended |= taken.is_err();
-        taken.transpose()
+        self.step(-1).flatten()
     }
 }

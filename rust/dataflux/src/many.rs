@@ -248,7 +248,8 @@ impl<'a> GetMany<'a> {
         })?;
         let client = self.bucket.client.clone();
         let feed = feed.then(|| Feed { source: self.source, at: 0, pushed: 0, finished: false });
-        Ok(Batches { getter, queue, feed, taken: 0, ended: false, failure: None, client })
+        let reading = Some(Reading { getter, queue });
+        Ok(Batches { reading, feed, taken: 0, ended: false, failure: None, client })
     }
 }
 
@@ -336,12 +337,17 @@ impl Feed<'_> {
     }
 }
 
+/// What the library has of a stream.
+pub(crate) struct Reading {
+    getter: GetterHandle, // before its queue
+    queue: LentQueue,
+}
+
 /// Items in batches of whatever is there. Items that are not taken stay under the client's memory
 /// cap, so that a slow consumer stops the network. Dropping it ends what is under way: milliseconds.
 /// A failure ends it.
 pub struct Batches<'a> {
-    getter: GetterHandle, // before its queue
-    queue: LentQueue,
+    reading: Option<Reading>, // None: let go of
     feed: Option<Feed<'a>>,
     taken: u64,
     ended: bool,
@@ -358,8 +364,9 @@ impl<'a> Batches<'a> {
 
     /// Ends the stream from another thread, with [`Code::Cancelled`](crate::Code::Cancelled).
     pub fn cancel(&self) {
+        let getter = self.reading.as_ref().map_or(ptr::null_mut(), |reading| reading.getter.raw());
         // SAFETY: the getter is ours; this is for any thread.
-        unsafe { sys::dataflux_getter_cancel(self.getter.raw()) }
+        unsafe { sys::dataflux_getter_cancel(getter) }
     }
 
     /// All items, one by one.
@@ -371,22 +378,28 @@ impl<'a> Batches<'a> {
     }
 
     #[cfg(feature = "tokio")]
+    pub(crate) fn reading(&mut self) -> &mut Option<Reading> {
+        &mut self.reading
+    }
+
+    #[cfg(feature = "tokio")]
     pub(crate) fn queue(&self) -> *mut sys::dataflux_queue {
-        self.queue.raw()
+        self.reading.as_ref().map_or(ptr::null_mut(), |reading| reading.queue.raw())
     }
 
     /// The next batch; None at the end, and an empty one when the time has passed.
     pub(crate) fn take(&mut self, timeout_ns: i64) -> Result<Option<Batch>> {
+        let Some(reading) = &self.reading else { return Ok(None) };
         if let Some(feed) = &mut self.feed {
-            feed.push(&self.getter, self.taken)?;
+            feed.push(&reading.getter, self.taken)?;
         }
         let mut records = [sys::dataflux_record::default(); BATCH];
-        let count = next_records(self.queue.raw(), &mut records, timeout_ns)?;
+        let count = next_records(reading.queue.raw(), &mut records, timeout_ns)?;
         let mut batch =
             Batch { items: Vec::with_capacity(count), slabs: Vec::with_capacity(count) };
         for record in &records[..count] {
             batch.slabs.push(record.slab);
-            let failure = failure_of(self.queue.raw(), record);
+            let failure = failure_of(reading.queue.raw(), record);
             if record.flags & sys::DATAFLUX_RECORD_END != 0 {
                 self.ended = true;
                 self.failure = failure;

@@ -179,11 +179,6 @@ impl Writer {
         self.handle.raw()
     }
 
-    #[cfg(feature = "tokio")]
-    pub(crate) fn client(&self) -> &Client {
-        &self.client
-    }
-
     /// Appends as much as there is room for within the time (negative: all), and says how much.
     pub(crate) fn append(&mut self, data: &[u8], timeout_ns: i64) -> (usize, Result<()>) {
         let (mut taken, mut error) = (0, ptr::null_mut());
