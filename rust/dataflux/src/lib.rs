@@ -60,6 +60,8 @@ mod object;
 mod reader;
 mod sets;
 mod shards;
+#[cfg(feature = "object_store")]
+mod store;
 mod writer;
 
 #[cfg(feature = "tokio")]
@@ -83,4 +85,6 @@ pub use sets::{
     OpenSetMember, SetReader, Unfinished,
 };
 pub use shards::{Sample, ShardIndex};
+#[cfg(feature = "object_store")]
+pub use store::Store;
 pub use writer::{Abort, Commit, OpenWriter, Writer, Written};
