@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CRATES = ROOT / "rust"
 OLDEST = (1, 85)  # Debian 13's, and Debian 12's by its package rustc-web
-CORE = ("faults", "objects", "streams")  # tests of the crate that need no feature
+CORE = ("faults", "objects", "streams", "training")  # tests of the crate that need no feature
 LEAVES = 500 if os.environ.get("DATAFLUX_TEST_FULL") else 25
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE.parent / "cli"))

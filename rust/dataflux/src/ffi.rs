@@ -126,16 +126,14 @@ pub(crate) fn empty_if_null<'a, T>(data: *const T, count: u64) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(data, count as usize) }
 }
 
-/// Memory that a read fills; no size ends the process.
-pub(crate) fn zeros(size: usize) -> Result<Vec<u8>> {
+/// Memory that a call fills; no size ends the process.
+pub(crate) fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>> {
     let mut memory = Vec::new();
-    memory.try_reserve_exact(size).map_err(|_| {
-        Error::new(
-            Code::ResourceExhausted,
-            format!("no memory for {size} bytes that are to be read"),
-        )
+    memory.try_reserve_exact(count).map_err(|_| {
+        let bytes = count.saturating_mul(size_of::<T>());
+        Error::new(Code::ResourceExhausted, format!("no memory for {bytes} bytes"))
     })?;
-    memory.resize(size, 0);
+    memory.resize(count, value);
     Ok(memory)
 }
 

@@ -45,6 +45,8 @@ use dataflux_sys as sys;
 
 #[cfg(feature = "tokio")]
 mod aio;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod bucket;
 mod cache;
 mod call;
@@ -55,13 +57,17 @@ mod events;
 mod ffi;
 mod json;
 mod listing;
+mod manifest;
 mod many;
 mod object;
 mod reader;
+mod sampler;
 mod sets;
+mod shard_writer;
 mod shards;
 #[cfg(feature = "object_store")]
 mod store;
+mod transfers;
 mod writer;
 
 #[cfg(feature = "tokio")]
@@ -77,14 +83,18 @@ pub use error::{Code, Error, Result};
 pub use events::Event;
 pub use json::Json;
 pub use listing::{Chunk, List, ListBatches, Listing, Row};
+pub use manifest::{Changes, Manifest};
 pub use many::{Batch, Batches, GetMany, Item, Items, OwnedItem, Request};
 pub use object::{Attributes, Object};
 pub use reader::{GetRanges, OpenReader, Reader};
+pub use sampler::{Equalize, Sampler, Shuffle};
 pub use sets::{
     CheckpointSet, CommitMember, CommitSet, Committed, MemberRecord, MemberWriter, OpenMember,
     OpenSetMember, SetReader, Unfinished,
 };
-pub use shards::{Sample, ShardIndex};
+pub use shard_writer::{OpenShardWriter, ShardWriter};
+pub use shards::{IndexShards, Sample, ShardIndex};
 #[cfg(feature = "object_store")]
 pub use store::Store;
+pub use transfers::CopyPlan;
 pub use writer::{Abort, Commit, OpenWriter, Writer, Written};

@@ -9,7 +9,7 @@ use crate::bucket::Bucket;
 use crate::call::{Ended, Start, Verb, verb};
 use crate::client::Client;
 use crate::error::Result;
-use crate::ffi::{Texts, handle, nanoseconds, zeros};
+use crate::ffi::{self, Texts, handle, nanoseconds};
 use crate::sys;
 
 handle!(ReaderHandle, dataflux_reader, dataflux_reader_free);
@@ -236,7 +236,8 @@ impl Verb for GetRanges {
         &self.reader.client
     }
     fn begin(&mut self, start: &mut Start) -> Result<()> {
-        self.memory = self.ranges.iter().map(|&(_, size)| zeros(size)).collect::<Result<_>>()?;
+        self.memory =
+            self.ranges.iter().map(|&(_, size)| ffi::filled(size, 0)).collect::<Result<_>>()?;
         let offsets = self.ranges.iter().map(|&(offset, _)| offset);
         let ranges = offsets.zip(self.memory.iter_mut().map(Vec::as_mut_slice));
         begin_ranges(&self.reader, start, ranges)

@@ -2,12 +2,16 @@
 
 use std::ffi::c_char;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::client::check_version;
+use crate::bucket::Bucket;
+use crate::call::{Ended, Report, Start, Verb, verb};
+use crate::client::{Client, check_version};
 use crate::error::Result;
-use crate::ffi::{self, Texts, empty_if_null, handle};
+use crate::ffi::{self, Texts, empty_if_null, handle, nanoseconds};
+use crate::listing::Listing;
 use crate::sys;
 
 handle!(IndexHandle, dataflux_shard_index, dataflux_shard_index_free);
@@ -114,6 +118,97 @@ impl ShardIndex {
                 return Ok(Sample { key, fields });
             }
         }
+    }
+}
+
+impl Bucket {
+    /// Reads the shards of a listing once, and writes where each of their samples lies into a file.
+    pub fn index_shards(&self, listing: &Listing, path: impl AsRef<Path>) -> IndexShards {
+        let raw = sys::dataflux_index_shards_options::default();
+        let (bucket, listing) = (self.clone(), listing.clone());
+        IndexShards { bucket, listing, path: path.as_ref().to_owned(), raw, timeout: None }
+    }
+}
+
+/// [`Bucket::index_shards`]
+#[must_use = "a call is made by wait(), begin() or .await"]
+pub struct IndexShards {
+    bucket: Bucket,
+    listing: Listing,
+    path: PathBuf,
+    raw: sys::dataflux_index_shards_options,
+    timeout: Option<Duration>,
+}
+
+// SAFETY: the options have no pointer yet.
+unsafe impl Send for IndexShards {}
+
+macro_rules! allowed {
+    ($($(#[$doc:meta])* $name:ident),*) => {
+        $($(#[$doc])*
+        pub fn $name(mut self) -> Self {
+            self.raw.$name = 1;
+            self
+        })*
+    };
+}
+
+impl IndexShards {
+    allowed!(
+        /// An archive behind the end of another is read, too.
+        read_concatenated,
+        /// Other bytes behind the end are ignored.
+        ignore_trailing,
+        /// A damaged shard ends where it is damaged.
+        end_at_damage,
+        /// Fields keep their case.
+        keep_case,
+        /// A leading "./" is no part of a key.
+        strip_dot_slash,
+        /// A field that comes again in a sample is left out.
+        keep_first
+    );
+
+    /// Shards that are read at the same time; default: 64.
+    pub fn parallelism(mut self, shards: u32) -> Self {
+        self.raw.parallelism = shards;
+        self
+    }
+
+    /// Data of at least so many bytes are not read, and then their shard's samples have no checksums;
+    /// default: 1 MiB. `u64::MAX`: all are read.
+    pub fn skip_from(mut self, bytes: u64) -> Self {
+        self.raw.skip_from = bytes;
+        self
+    }
+
+    /// The time limit of the whole call.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Some(limit);
+        self
+    }
+}
+
+verb!(IndexShards => Report);
+impl Verb for IndexShards {
+    type Output = Report;
+    fn client(&self) -> &Client {
+        &self.bucket.client
+    }
+    fn begin(&mut self, start: &mut Start) -> Result<()> {
+        let mut texts = Texts::default();
+        let mut options = self.raw;
+        options.bucket = texts.add(&self.bucket.name)?;
+        options.path = texts.add_path(&self.path)?;
+        options.timeout_ns = nanoseconds(self.timeout)?;
+        // SAFETY: options and listing live during the call.
+        start.with(|queue, tag, out, error| unsafe {
+            let (client, listing) = (self.bucket.client.raw(), self.listing.raw());
+            sys::dataflux_index_shards(client, &options, listing, queue, tag, out, error)
+        })
+    }
+    fn finish(&mut self, ended: Ended) -> Result<Report> {
+        Report::of(ended)
     }
 }
 
