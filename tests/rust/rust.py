@@ -20,11 +20,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CRATES = ROOT / "rust"
-OLDEST = (1, 85)  # Debian 13's, and Debian 12's by its package rustc-web
 CORE = ("faults", "objects", "streams", "training")  # tests of the crate that need no feature
 LEAVES = 500 if os.environ.get("DATAFLUX_TEST_FULL") else 25
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(HERE.parent / "cli"))
+sys.path[:0] = [str(HERE.parent / "cli"), str(CRATES)]
+from by_rustc import Builder, why_not  # noqa: E402
 from service import Emulator  # noqa: E402
 
 
@@ -33,55 +33,16 @@ def skip(why):
     sys.exit(77)
 
 
-def version():
-    try:
-        said = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        skip("there is no rustc; Debian has one: rustc-web in 12, rustc in 13")
-    found = tuple(map(int, re.match(r"rustc (\d+)\.(\d+)", said).groups()))
-    if found < OLDEST:
-        skip(f"{said.strip()} is older than 1.85; Debian 12's package rustc-web is new enough")
-
-
-class Tests:
+class Tests(Builder):
     """What is built and run, and how each case ended."""
 
     def __init__(self, options):
-        self.library = Path(options.library).resolve().parent
+        library = Path(options.library).resolve().parent
+        super().__init__(library, library / f"rust-{options.what}", "-C", "debuginfo=1")
         self.emulator, self.part = options.emulator, options.part
-        self.folder = self.library / f"rust-{options.what}"
-        self.folder.mkdir(exist_ok=True)
         self.cases = []  # (name, why it failed or None)
-        self.environment = dict(os.environ, DATAFLUX_LIB_DIR=str(self.library),
-                                DATAFLUX_EMULATOR=self.emulator, LD_LIBRARY_PATH=str(self.library))
-
-    def call(self, *command, **more):
-        """Runs what has to end well."""
-        subprocess.run([str(word) for word in command], check=True, env=self.environment, **more)
-
-    def compile(self, name, source, kind, *more):
-        """Gives the file that is made; its warnings are errors."""
-        out = self.folder / {"rlib": f"lib{name}.rlib", "cdylib": f"lib{name}.so"}.get(kind, name)
-        crate = ["--test"] if kind == "test" else ["--crate-type", kind]
-        self.call("rustc", "--edition", "2024", "-D", "warnings", "-C", "debuginfo=1", *crate,
-                  "--crate-name", name, "-L", self.folder, "-L", f"native={self.library}", *more,
-                  source, "-o", out, cwd=CRATES / "dataflux")
-        return out
-
-    def crates(self):
-        self.environment.update(CARGO_PKG_VERSION="0.1.0", CARGO_MANIFEST_DIR=str(CRATES / "dataflux"))
-        self.compile("dataflux_sys", CRATES / "dataflux-sys/src/lib.rs", "rlib", "-l", "dylib=dataflux")
-        self.compile("dataflux", CRATES / "dataflux/src/lib.rs", "rlib", *self.of_crate())
-
-    @staticmethod
-    def of_crate():
-        """What cargo tells the compiler of the crate; features, so that a misspelled one is found."""
-        manifest = (CRATES / "dataflux/Cargo.toml").read_text()
-        names = re.findall(r"^(\w+) = \[", manifest.partition("[features]")[2], re.MULTILINE)
-        return ["--extern", "dataflux_sys", "--check-cfg", "cfg(test)", "--check-cfg", "cfg(feature, values(" + ", ".join(f'"{name}"' for name in names) + "))"]
-
-    def program(self, name, source, kind="bin"):
-        return self.compile(name, source, kind, "--extern", "dataflux")
+        self.environment.update(DATAFLUX_LIB_DIR=str(library), DATAFLUX_EMULATOR=self.emulator,
+                                LD_LIBRARY_PATH=str(library))
 
     def test(self, name, command):
         """Runs a program of Rust's test harness and takes in its cases."""
@@ -189,7 +150,9 @@ def main():
     options = arguments.parse_args()
     if options.what == "features" and not os.environ.get("DATAFLUX_TEST_FULL"):
         skip("it needs crates of others: under --full only")
-    version()
+    why = why_not()
+    if why is not None:
+        skip(why)
     tests = Tests(options)
     if options.what == "behaviour":
         behaviour(tests, options.junitxml)
