@@ -32,6 +32,7 @@ import load_sim
 import needs
 import python_reads
 import report
+import rust_reads
 import s3
 import save
 import share_sim
@@ -292,6 +293,7 @@ def main():
                         for row in run_case(each, programs, server, options)]
             if name == "languages":
                 rows += list_socket.languages(options, folder)
+                rows += rust_reads.measure_all(options, folder, server, measure, programs, show_progress)
                 more_rows, more = python_reads.measure_all(options, folder, server, measure,
                                                            show_progress)
                 rows += more_rows

@@ -55,7 +55,7 @@ class Builder:
         """What cargo tells the compiler of the crate; features, so that a misspelled one is found."""
         manifest = (CRATES / "dataflux/Cargo.toml").read_text()
         names = re.findall(r"^(\w+) = \[", manifest.partition("[features]")[2], re.MULTILINE)
-        return ["--extern", "dataflux_sys", "--check-cfg", "cfg(test)",
+        return ["--extern", "dataflux_sys", "--check-cfg", "cfg(test, doctest)",
                 "--check-cfg", "cfg(feature, values(" + ", ".join(f'"{name}"' for name in names) + "))"]
 
     def crates(self):

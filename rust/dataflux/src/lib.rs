@@ -98,3 +98,8 @@ pub use shards::{IndexShards, Sample, ShardIndex};
 pub use store::Store;
 pub use transfers::CopyPlan;
 pub use writer::{Abort, Commit, OpenWriter, Writer, Written};
+
+/// The samples of the guide are compiled with those of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+struct Guide;
