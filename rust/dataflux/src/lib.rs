@@ -47,50 +47,61 @@ use dataflux_sys as sys;
 mod aio;
 #[cfg(feature = "arrow")]
 mod arrow;
+mod body;
 mod bucket;
 mod cache;
 mod call;
+mod changes;
 mod client;
 mod data;
 mod error;
 mod events;
 mod ffi;
+mod gets;
+mod items;
 mod json;
 mod listing;
 mod manifest;
 mod many;
 mod object;
 mod reader;
+mod requests;
 mod sampler;
+mod set_reader;
 mod sets;
 mod shard_writer;
 mod shards;
 #[cfg(feature = "object_store")]
 mod store;
+mod target;
 mod transfers;
 mod writer;
 
 #[cfg(feature = "tokio")]
 pub use aio::{AsyncWriter, BatchStream, CallFuture, ListStream};
-pub use bucket::{
-    Body, Bucket, BucketInfo, Compose, Copy, Get, Patch, Put, ReadInto, Remove, Rename, Stat,
-};
+pub use body::Body;
+pub use bucket::Bucket;
 pub use cache::{Cache, CacheLimits};
 pub use call::{Call, Operation, Report};
+pub use changes::{BucketInfo, Compose, Copy, Patch, Put, Remove, Rename};
 pub use client::{Addressing, Client, ClientBuilder, Token, UploadChecksum, version};
 pub use data::Data;
 pub use error::{Code, Error, Result};
 pub use events::Event;
+pub use gets::{Get, ReadInto, Stat};
+pub use items::{Batch, Item, Items, OwnedItem};
 pub use json::Json;
 pub use listing::{Chunk, List, ListBatches, Listing, Row};
 pub use manifest::{Changes, Manifest};
-pub use many::{Batch, Batches, GetMany, Item, Items, OwnedItem, Request};
+pub use many::{Batches, GetMany};
 pub use object::{Attributes, Object};
 pub use reader::{GetRanges, OpenReader, Reader};
+pub use requests::Request;
 pub use sampler::{Equalize, Sampler, Shuffle};
+pub use set_reader::{OpenSetMember, SetReader};
 pub use sets::{
     CheckpointSet, CommitMember, CommitSet, Committed, MemberRecord, MemberWriter, OpenMember,
-    OpenSetMember, SetReader, Unfinished,
+    Unfinished,
 };
 pub use shard_writer::{OpenShardWriter, ShardWriter};
 pub use shards::{IndexShards, Sample, ShardIndex};

@@ -1,17 +1,16 @@
 //! Very many objects: a stream of reads.
 
-use std::borrow::Cow;
-use std::ops::RangeBounds;
 use std::ptr;
 use std::time::Duration;
 
-use crate::bucket::{Bucket, offset_and_length};
+use crate::bucket::Bucket;
 use crate::call::{LentQueue, failure_of, next_records};
 use crate::client::Client;
-use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::ffi::{self, Texts, handle, nanoseconds};
+use crate::items::{Batch, OwnedItem, Raw};
 use crate::listing::Listing;
+use crate::requests::{Columns, Request};
 use crate::shards::ShardIndex;
 use crate::sys;
 
@@ -21,111 +20,6 @@ handle!(GetterHandle, dataflux_getter, dataflux_getter_free);
 const BATCH: usize = 64;
 /// Requests that are pushed at a time; as many more may be waiting.
 const PUSHED: usize = 512;
-
-/// One read: an object, or a range of it.
-#[derive(Clone, Debug)]
-pub struct Request<'a> {
-    name: Cow<'a, str>,
-    generation: i64,
-    offset: u64,
-    length: u64,
-    member: Option<Cow<'a, str>>,
-}
-
-impl<'a> Request<'a> {
-    /// A whole object.
-    pub fn new(name: impl Into<Cow<'a, str>>) -> Self {
-        Request { name: name.into(), generation: 0, offset: 0, length: u64::MAX, member: None }
-    }
-
-    /// These bytes alone, cut at the object's end.
-    pub fn range(mut self, range: impl RangeBounds<u64>) -> Self {
-        (self.offset, self.length) = offset_and_length(range);
-        self
-    }
-
-    /// This generation instead of the live one.
-    pub fn generation(mut self, generation: i64) -> Self {
-        self.generation = generation;
-        self
-    }
-
-    /// A file of the archive that the object is, which AIStore takes out.
-    pub fn member(mut self, name: impl Into<Cow<'a, str>>) -> Self {
-        self.member = Some(name.into());
-        self
-    }
-}
-
-impl<'a> From<&'a str> for Request<'a> {
-    fn from(name: &'a str) -> Self {
-        Request::new(name)
-    }
-}
-impl From<String> for Request<'_> {
-    fn from(name: String) -> Self {
-        Request::new(name)
-    }
-}
-
-/// Requests that wait to be pushed, as the library's columns. They are filled anew for each push.
-#[derive(Default)]
-struct Columns {
-    names: String,
-    name_offsets: Vec<u64>,
-    generations: Vec<i64>,
-    offsets: Vec<u64>,
-    lengths: Vec<u64>,
-    members: String,
-    member_offsets: Vec<u64>,
-}
-
-impl Columns {
-    fn clear(&mut self) {
-        self.names.clear();
-        self.name_offsets.clear();
-        self.name_offsets.push(0);
-        self.generations.clear();
-        self.offsets.clear();
-        self.lengths.clear();
-        self.members.clear();
-        self.member_offsets.clear();
-        self.member_offsets.push(0);
-    }
-
-    fn add(&mut self, request: &Request<'_>) {
-        self.names.push_str(&request.name);
-        self.name_offsets.push(self.names.len() as u64);
-        self.generations.push(request.generation);
-        self.offsets.push(request.offset);
-        self.lengths.push(request.length);
-        self.members.push_str(request.member.as_deref().unwrap_or(""));
-        self.member_offsets.push(self.members.len() as u64);
-    }
-
-    fn len(&self) -> usize {
-        self.lengths.len()
-    }
-
-    /// Those from a place on.
-    fn from(&self, place: usize) -> sys::dataflux_get_columns {
-        let members = !self.members.is_empty();
-        sys::dataflux_get_columns {
-            names: self.names.as_ptr().cast(),
-            name_offsets: self.name_offsets[place..].as_ptr(),
-            generations: self.generations[place..].as_ptr(),
-            offsets: self.offsets[place..].as_ptr(),
-            lengths: self.lengths[place..].as_ptr(),
-            members: if members { self.members.as_ptr().cast() } else { ptr::null() },
-            member_offsets: if members {
-                self.member_offsets[place..].as_ptr()
-            } else {
-                ptr::null()
-            },
-            ..Default::default()
-        }
-    }
-}
 
 /// Where requests come from.
 enum Source<'a> {
@@ -428,136 +322,5 @@ impl Iterator for Batches<'_> {
     type Item = Result<Batch>;
     fn next(&mut self) -> Option<Self::Item> {
         self.step(-1)
-    }
-}
-
-struct Raw {
-    record: sys::dataflux_record,
-    failure: Option<Error>,
-}
-
-/// Some items. Their memory is returned when it is dropped.
-pub struct Batch {
-    items: Vec<Raw>,
-    slabs: Vec<u64>,
-}
-
-// SAFETY: the bytes that records point to are borrowed until the drop, and nobody changes them.
-unsafe impl Send for Batch {}
-// SAFETY: as above.
-unsafe impl Sync for Batch {}
-
-impl Batch {
-    /// How many items it has.
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    /// Whether it has none.
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-
-    /// The items.
-    pub fn iter(&self) -> Items<'_> {
-        Items(self.items.iter())
-    }
-
-    /// Items that own their memory each.
-    pub fn into_items(mut self) -> impl Iterator<Item = OwnedItem> {
-        self.slabs.clear(); // each is its item's from here on
-        let items: Vec<_> = self.items.drain(..).map(OwnedItem::of).collect();
-        items.into_iter()
-    }
-}
-
-impl<'a> IntoIterator for &'a Batch {
-    type Item = Item<'a>;
-    type IntoIter = Items<'a>;
-    fn into_iter(self) -> Items<'a> {
-        self.iter()
-    }
-}
-
-/// The items of a [`Batch`].
-pub struct Items<'a>(std::slice::Iter<'a, Raw>);
-
-impl<'a> Iterator for Items<'a> {
-    type Item = Item<'a>;
-    fn next(&mut self) -> Option<Item<'a>> {
-        self.0.next().map(|raw| Item { index: raw.record.index, raw })
-    }
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-impl ExactSizeIterator for Items<'_> {}
-
-impl Drop for Batch {
-    fn drop(&mut self) {
-        // SAFETY: each was borrowed once, and is returned once; 0 is ignored.
-        unsafe { sys::dataflux_slabs_release(self.slabs.as_ptr(), self.slabs.len()) }
-    }
-}
-
-/// What one request has given, in memory of its batch.
-#[derive(Clone, Copy)]
-pub struct Item<'a> {
-    /// The number of the request, from 0.
-    pub index: u64,
-    raw: &'a Raw,
-}
-
-impl<'a> Item<'a> {
-    /// The bytes, or why there are none.
-    pub fn bytes(&self) -> Result<&'a [u8]> {
-        match &self.raw.failure {
-            Some(failure) => Err(failure.clone()),
-            None => Ok(ffi::empty_if_null(self.raw.record.data.cast(), self.raw.record.size)),
-        }
-    }
-
-    /// The generation that the bytes are of.
-    pub fn generation(&self) -> i64 {
-        self.raw.record.generation
-    }
-
-    /// The checksum of the bytes.
-    pub fn crc32c(&self) -> u32 {
-        self.raw.record.crc32c
-    }
-
-    /// Whether the bytes were compared with a checksum of the service.
-    pub fn is_verified(&self) -> bool {
-        self.raw.record.flags & sys::DATAFLUX_RECORD_VERIFIED != 0
-    }
-}
-
-/// What one request has given, with its memory.
-#[derive(Debug)]
-pub struct OwnedItem {
-    /// The number of the request, from 0.
-    pub index: u64,
-    /// The generation that the bytes are of.
-    pub generation: i64,
-    /// The checksum of the bytes.
-    pub crc32c: u32,
-    /// Whether the bytes were compared with a checksum of the service.
-    pub verified: bool,
-    /// The bytes, or why there are none.
-    pub data: Result<Data>,
-}
-
-impl OwnedItem {
-    fn of(raw: Raw) -> OwnedItem {
-        let (record, data) = (raw.record, Data::of(&raw.record));
-        OwnedItem {
-            index: record.index,
-            generation: record.generation,
-            crc32c: record.crc32c,
-            verified: record.flags & sys::DATAFLUX_RECORD_VERIFIED != 0,
-            data: raw.failure.map_or(Ok(data), Err),
-        }
     }
 }

@@ -11,7 +11,6 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::future::Future;
-use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, RawFd};
 use std::pin::Pin;
@@ -19,19 +18,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker, ready};
 use std::thread;
 
-use futures_core::Stream;
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncWrite, Interest};
 use tokio::runtime::{Handle, Id};
 
 use crate::call::{Ended, Start, Verb, failure_of, next_records};
 use crate::data::Data;
 use crate::error::{Code, Error, Result};
-use crate::ffi::{self, OperationHandle, QueueHandle};
-use crate::listing::{List, ListBatches, Listing};
-use crate::many::{Batch, Batches, GetMany};
+use crate::ffi::{OperationHandle, QueueHandle};
 use crate::sys;
-use crate::writer::{Commit, Writer, Written};
+
+mod streams;
+mod writer;
+
+pub use streams::{BatchStream, ListStream};
+pub use writer::AsyncWriter;
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -308,227 +309,5 @@ impl<V: Verb> Drop for CallFuture<V> {
         if let State::Begun(hub, tag) = &self.0 {
             hub.let_go(*tag);
         }
-    }
-}
-
-/// What gives items without a wait, and whose queue says when there are some.
-trait Steps {
-    type Item;
-    fn queue(&self) -> *mut sys::dataflux_queue;
-    /// The outer None: nothing is there yet.
-    fn step_now(&mut self) -> Option<Option<Self::Item>>;
-}
-
-/// Watches a stream's queue from the first time that it has to wait.
-struct Watched<S> {
-    fd: Option<AsyncFd<Descriptor>>, // before the queue that it watches
-    steps: S,
-}
-
-impl<S: Steps<Item = Result<T>>, T> Watched<S> {
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T>>> {
-        loop {
-            if let Some(step) = self.steps.step_now() {
-                return Poll::Ready(step);
-            }
-            let fd = match &self.fd {
-                Some(fd) => fd,
-                None => match watch(self.steps.queue()) {
-                    Ok(fd) => self.fd.insert(fd),
-                    Err(why) => return Poll::Ready(Some(Err(why))),
-                },
-            };
-            match ready!(fd.poll_read_ready(context)) {
-                Ok(mut readable) => readable.clear_ready(), // then it looks once more
-                Err(why) => {
-                    let why = Error::new(Code::Cancelled, format!("the runtime has ended: {why}"));
-                    return Poll::Ready(Some(Err(why)));
-                }
-            }
-        }
-    }
-}
-
-impl Steps for Batches<'_> {
-    type Item = Result<Batch>;
-    fn queue(&self) -> *mut sys::dataflux_queue {
-        Batches::queue(self)
-    }
-    fn step_now(&mut self) -> Option<Option<Self::Item>> {
-        match self.step(0) {
-            Some(Ok(batch)) if batch.is_empty() => None,
-            step => Some(step),
-        }
-    }
-}
-
-impl Steps for ListBatches {
-    type Item = Result<Listing>;
-    fn queue(&self) -> *mut sys::dataflux_queue {
-        ListBatches::queue(self)
-    }
-    fn step_now(&mut self) -> Option<Option<Self::Item>> {
-        self.step(0)
-    }
-}
-
-/// [`GetMany::stream`]
-pub struct BatchStream<'a>(Watched<Batches<'a>>);
-
-impl<'a> GetMany<'a> {
-    /// Begins to read ahead, within the client's memory cap, and gives a stream of batches. Dropping
-    /// it ends what is under way.
-    pub fn stream(self) -> Result<BatchStream<'a>> {
-        Ok(BatchStream(Watched { fd: None, steps: self.start()? }))
-    }
-}
-
-impl Unpin for BatchStream<'_> {}
-
-impl Stream for BatchStream<'_> {
-    type Item = Result<Batch>;
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll(context)
-    }
-}
-
-impl Drop for BatchStream<'_> {
-    fn drop(&mut self) {
-        self.0.fd = None;
-        self.0.steps.cancel();
-        self.0.steps.reading().take().into_iter().for_each(aside); // it waits for milliseconds
-    }
-}
-
-/// [`List::stream`]
-pub struct ListStream(Watched<ListBatches>);
-
-impl List {
-    /// Lists in batches of rows, as a stream. Dropping it cancels it.
-    pub fn stream(self) -> Result<ListStream> {
-        Ok(ListStream(Watched { fd: None, steps: self.batches()? }))
-    }
-}
-
-impl Unpin for ListStream {}
-
-impl Stream for ListStream {
-    type Item = Result<Listing>;
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll(context)
-    }
-}
-
-/// A [`Writer`] as `AsyncWrite`. `shutdown()` commits; dropped before, it leaves nothing.
-pub struct AsyncWriter {
-    writer: Option<Writer>,
-    room: Option<Room>,
-    commit: Option<CallFuture<Commit>>,
-    written: Option<Written>,
-}
-
-/// Waits until a writer has room.
-struct Room(Arc<Hub>, u64);
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        self.0.let_go(self.1);
-    }
-}
-
-impl Writer {
-    /// The same for tasks.
-    pub fn into_async(self) -> AsyncWriter {
-        AsyncWriter { writer: Some(self), room: None, commit: None, written: None }
-    }
-}
-
-impl AsyncWriter {
-    /// What it has made, once it is shut down.
-    pub fn written(&self) -> Option<&Written> {
-        self.written.as_ref()
-    }
-
-    /// Sends the rest, makes the object and verifies it.
-    pub async fn commit(mut self) -> Result<Written> {
-        std::future::poll_fn(|context| self.poll_commit(context)).await?;
-        self.written.take().ok_or_else(Self::over)
-    }
-
-    /// Removes what was sent.
-    pub async fn abort(mut self) -> Result<()> {
-        self.room = None;
-        match self.writer.take() {
-            Some(writer) => writer.abort().await,
-            None => Err(Self::over()),
-        }
-    }
-
-    fn over() -> Error {
-        Error::new(Code::FailedPrecondition, "the writer was committed or aborted before")
-    }
-
-    fn poll_append(&mut self, context: &mut Context<'_>, data: &[u8]) -> Poll<Result<usize>> {
-        loop {
-            if let Some(room) = &self.room {
-                let told = ready!(room.0.poll(room.1, context.waker()));
-                self.room = None;
-                told?; // the next write tells a writer's failure
-            }
-            let Some(writer) = &mut self.writer else { return Poll::Ready(Err(Self::over())) };
-            let (taken, outcome) = writer.append(data, 0);
-            if taken > 0 || data.is_empty() {
-                return Poll::Ready(Ok(taken));
-            }
-            outcome?;
-            let hub = Hub::current()?;
-            let raw = writer.raw();
-            let tag = hub.begin((), context.waker(), |(), queue, tag| {
-                // SAFETY: the writer is ours, and the queue alive.
-                ffi::call(|error| unsafe { sys::dataflux_writer_notify(raw, queue, tag, error) })?;
-                Ok(None)
-            })?;
-            self.room = Some(Room(hub, tag));
-        }
-    }
-
-    fn poll_commit(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
-        if self.written.is_some() {
-            return Poll::Ready(Ok(()));
-        }
-        self.room = None;
-        if let Some(writer) = self.writer.take() {
-            self.commit = Some(CallFuture::new(writer.commit()));
-        }
-        let Some(commit) = &mut self.commit else { return Poll::Ready(Err(Self::over())) };
-        let made = ready!(Pin::new(commit).poll(context));
-        self.commit = None;
-        self.written = Some(made?);
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncWrite for AsyncWriter {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        data: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.poll_append(context, data).map_err(io::Error::from)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.poll_commit(context).map_err(io::Error::from)
-    }
-}
-
-impl Drop for AsyncWriter {
-    fn drop(&mut self) {
-        self.room = None;
-        self.writer.take().into_iter().for_each(aside); // it removes what was sent: seconds, maybe
     }
 }
