@@ -41,8 +41,9 @@ class Tests(Builder):
         super().__init__(library, library / f"rust-{options.what}", "-C", "debuginfo=1")
         self.emulator, self.part = options.emulator, options.part
         self.cases = []  # (name, why it failed or None)
+        paths = filter(None, [str(library), os.environ.get("LD_LIBRARY_PATH")])
         self.environment.update(DATAFLUX_LIB_DIR=str(library), DATAFLUX_EMULATOR=self.emulator,
-                                LD_LIBRARY_PATH=str(library))
+                                LD_LIBRARY_PATH=":".join(paths))
 
     def test(self, name, command):
         """Runs a program of Rust's test harness and takes in its cases."""
