@@ -20,7 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CRATES = ROOT / "rust"
-CORE = ("faults", "objects", "streams", "training")  # tests of the crate that need no feature
+CORE = ("faults", "objects", "services", "streams", "training")  # tests of the crate that need no feature
 LEAVES = 500 if os.environ.get("DATAFLUX_TEST_FULL") else 25
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(HERE.parent / "cli"), str(CRATES)]

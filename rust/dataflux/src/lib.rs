@@ -43,6 +43,7 @@
 
 use dataflux_sys as sys;
 
+mod admin;
 #[cfg(feature = "tokio")]
 mod aio;
 #[cfg(feature = "arrow")]
@@ -59,13 +60,16 @@ mod events;
 mod ffi;
 mod gets;
 mod items;
+mod job;
 mod json;
 mod listing;
 mod manifest;
 mod many;
+mod mixer;
 mod object;
 mod reader;
 mod requests;
+mod rows;
 mod sampler;
 mod set_reader;
 mod sets;
@@ -77,6 +81,7 @@ mod target;
 mod transfers;
 mod writer;
 
+pub use admin::LeftoverPlan;
 #[cfg(feature = "tokio")]
 pub use aio::{AsyncWriter, BatchStream, CallFuture, ListStream};
 pub use body::Body;
@@ -90,13 +95,16 @@ pub use error::{Code, Error, Result};
 pub use events::Event;
 pub use gets::{Get, ReadInto, Stat};
 pub use items::{Batch, Item, Items, OwnedItem};
+pub use job::Job;
 pub use json::Json;
 pub use listing::{Chunk, List, ListBatches, Listing, Row};
 pub use manifest::{Changes, Manifest};
 pub use many::{Batches, GetMany};
+pub use mixer::{Draw, Exhausted, Mixer, Stage};
 pub use object::{Attributes, Object};
 pub use reader::{GetRanges, OpenReader, Reader};
 pub use requests::Request;
+pub use rows::{FilledBatch, RowBatches};
 pub use sampler::{Equalize, Sampler, Shuffle};
 pub use set_reader::{OpenSetMember, SetReader};
 pub use sets::{

@@ -88,8 +88,8 @@ impl Filter {
 #[must_use = "a call is made by wait(), begin(), batches() or .await"]
 #[derive(Clone)]
 pub struct List {
-    bucket: Bucket,
-    filter: Filter,
+    pub(crate) bucket: Bucket,
+    pub(crate) filter: Filter,
 }
 
 macro_rules! texts {

@@ -4,10 +4,12 @@ mod common;
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use common::{BUCKET, Emulator, fill, pattern};
 use dataflux::{
-    Cache, CacheLimits, Client, Code, CopyPlan, Equalize, Sampler, ShardIndex, Shuffle,
+    Cache, CacheLimits, Client, Code, CopyPlan, Equalize, Exhausted, Job, LeftoverPlan, Mixer,
+    Sampler, ShardIndex, Shuffle, Stage,
 };
 
 /// A folder that goes with this.
@@ -48,6 +50,86 @@ fn ranks_share_an_epoch() {
     assert_eq!(plain.equalize(Equalize::Pad).rows(3..4).unwrap(), [1]);
     let blocks = Sampler::new(10_000).shuffle(Shuffle::Window).block(10).window(4);
     assert_eq!(blocks.window_end(5).unwrap(), 40);
+}
+
+#[test]
+fn a_mix_counts_exactly() {
+    let mixer = Mixer::new(&[(1000, 3), (500, 1)], Exhausted::Restart).unwrap();
+    assert_eq!(mixer.end().unwrap(), None);
+    assert_eq!(mixer.counts(4000).unwrap(), [3000, 1000]);
+    let draws = mixer.draws(0, 1, 400).unwrap();
+    assert_eq!(draws.iter().filter(|draw| draw.source == 1).count(), 100);
+    assert_eq!(mixer.draws(3, 4, 1).unwrap()[0], draws[3]);
+    let short = Mixer::new(&[(3, 1), (3, 1)], Exhausted::Stop).unwrap();
+    assert_eq!(short.end().unwrap(), Some(6));
+    assert_eq!(short.draws(4, 1, 10).unwrap().len(), 2);
+    let stage = |parts: &[u32]| Stage { from: 0, parts: parts.to_vec() };
+    let wrong = Mixer::with_stages(&[3, 3], &[stage(&[1])], None, Exhausted::Stop);
+    assert_eq!(wrong.err().unwrap().code(), Code::InvalidArgument);
+}
+
+#[test]
+fn rows_arrive_in_their_places() {
+    let emulator = Emulator::new();
+    let bucket = emulator.bucket();
+    fill(&bucket, 50);
+    let listing = bucket.list("o/").wait().unwrap();
+    let mut batches = bucket.get_batches(Some(&listing)).unwrap();
+    assert_eq!(batches.wait().unwrap_err().code(), Code::FailedPrecondition);
+    for _ in 0..3 {
+        batches.push_rows(&[7, 49, 0, 20], vec![0xFF; 4 * 49]).unwrap();
+    }
+    batches.push_rows(&[7, 49], vec![0; 2 * 40]).unwrap();
+    assert_eq!(batches.pending(), 4);
+    for number in 0..3 {
+        let filled = batches.wait().unwrap();
+        assert_eq!((filled.number, filled.verified, filled.failures.len()), (number, true, 0));
+        assert_eq!(*filled.sizes, [7, 49, 0, 20]);
+        assert_eq!(filled.memory[..7], pattern(7));
+        assert_eq!(filled.memory[49..98], pattern(49));
+        assert!(filled.memory[98..147].iter().all(|&byte| byte == 0xFF));
+    }
+    let filled = batches.wait().unwrap();
+    assert_eq!((filled.failures[0].0, filled.failures[0].1.code()), (1, Code::OutOfRange));
+    assert_eq!(filled.memory[..7], pattern(7));
+    batches.push_rows(&[50], vec![0; 9]).unwrap();
+    assert_eq!(batches.wait().unwrap().failures[0].1.code(), Code::OutOfRange);
+    batches.push_rows(&[49], vec![0; 49]).unwrap();
+    drop(batches);
+}
+
+#[test]
+fn processes_list_together_and_share_a_rate() {
+    let emulator = Emulator::new();
+    let (bucket, folder) = (emulator.bucket(), Folder::new("shared"));
+    fill(&bucket, 30);
+    let path = folder.0.join("manifest");
+    let list = bucket.list("o/");
+    let report = list.clone().shared(&bucket, "board", Some(&path)).wait().unwrap();
+    assert_eq!(report.json.get("objects").as_u64(), Some(30));
+    list.shared(&bucket, "board", None).wait().unwrap();
+    assert_eq!(bucket.client().open_manifest(&path).wait().unwrap().len(), 30);
+
+    let jobs = [Job::new(0, 2).unwrap(), Job::new(1, 2).unwrap()];
+    let first = jobs[0].beat(bucket.client(), []).unwrap();
+    jobs[1].beat(bucket.client(), [first.as_str()]).unwrap();
+    assert_eq!(jobs[1].living().unwrap(), (2, 0));
+    jobs[1].leave(bucket.client()).unwrap();
+    assert_eq!(Job::new(2, 2).err().unwrap().code(), Code::InvalidArgument);
+}
+
+#[test]
+fn buckets_and_leftovers_are_told() {
+    let emulator = Emulator::new();
+    let bucket = emulator.bucket();
+    let buckets = bucket.client().list_buckets(Some("project"), "").wait().unwrap();
+    assert_eq!(buckets.get("items").items()[0].get("name").as_str(), Some(BUCKET));
+    let asked = ["storage.objects.get", "storage.objects.create"];
+    assert_eq!(bucket.test_permissions(asked).wait().unwrap(), asked);
+    let all = LeftoverPlan { older_than: Some(Duration::ZERO), ..Default::default() };
+    let report = bucket.find_leftovers("", all).wait().unwrap();
+    assert_eq!(report.json.get("stale").as_u64(), Some(0));
+    bucket.remove_leftovers("", all).wait().unwrap();
 }
 
 #[test]

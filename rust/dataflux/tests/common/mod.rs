@@ -32,7 +32,11 @@ impl Emulator {
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let endpoint = lines
             .map_while(Result::ok)
-            .find_map(|line| line.strip_prefix("STORAGE_EMULATOR_HOST=").map(str::to_owned))
+            .find_map(|line| {
+                let (name, endpoint) = line.split_once('=')?;
+                let names = ["STORAGE_EMULATOR_HOST", "AWS_ENDPOINT_URL_S3", "AIS_ENDPOINT"];
+                names.contains(&name).then(|| endpoint.to_owned())
+            })
             .expect("the emulator says where it is");
         Emulator { process, endpoint }
     }
