@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -79,6 +80,21 @@ class Tests(Builder):
         sys.exit(5 if not self.cases else 1 if failed else 0)
 
 
+@contextmanager
+def samples(tests):
+    """An emulator with what the samples of the documentation read, as their clients find it."""
+    emulator = Emulator(tests.emulator, "training")
+    try:
+        emulator.ask("PATCH", "/_emulator/buckets/checkpoints", b"{}")
+        for name in ("a.jpg", "b.jpg", "config.json", "images/1.jpg", "a/b"):
+            emulator.put(name, b"content")
+        tests.environment["STORAGE_EMULATOR_HOST"] = emulator.endpoint
+        yield
+    finally:
+        tests.environment.pop("STORAGE_EMULATOR_HOST", None)
+        emulator.close()
+
+
 def other_version(tests, driver):
     """A library whose interface is not known is refused before anything else is called."""
     tests.compile("other_version", HERE / "other_version.rs", "cdylib")
@@ -111,10 +127,11 @@ def core(tests):
         tests.test(name, [tests.program(name, CRATES / f"dataflux/tests/{name}.rs", "test")])
     tests.test("units", [tests.compile("units", CRATES / "dataflux/src/lib.rs", "test",
                                        *tests.of_crate())])
-    tests.test("samples", ["rustdoc", "--test", "--edition", "2024", "--crate-name", "dataflux",
-                           *tests.of_crate(), "-L", tests.folder, "-L", f"native={tests.library}",
-                           "--extern", f"dataflux={tests.folder}/libdataflux.rlib",
-                           CRATES / "dataflux/src/lib.rs"])
+    with samples(tests):
+        tests.test("samples", ["rustdoc", "--test", "--edition", "2024", "--crate-name", "dataflux",
+                               *tests.of_crate(), "-L", tests.folder, "-L", f"native={tests.library}",
+                               "--extern", f"dataflux={tests.folder}/libdataflux.rlib",
+                               CRATES / "dataflux/src/lib.rs"])
     driver = tests.program("driver", ROOT / "tests/behaviour/driver.rs")
     tests.case("a library of another version is refused", lambda: other_version(tests, driver))
     tests.case("a program leaves with work in flight", lambda: leaving(tests))
@@ -130,7 +147,8 @@ def features(tests):
         environment = dict(tests.environment, RUSTDOCFLAGS="-D warnings")
         tests.case(name, lambda: None if subprocess.run(
             [*cargo, *command], cwd=CRATES, env=environment).returncode == 0 else "see above")
-    tests.test("cargo", [*cargo, "test", "--no-fail-fast", *all_of_it, "--"])
+    with samples(tests):
+        tests.test("cargo", [*cargo, "test", "--no-fail-fast", *all_of_it, "--"])
 
 
 def behaviour(tests, report):

@@ -2,7 +2,6 @@
 //! and what its record means; whoever drives it (a thread here, a runtime in `aio`) does the rest.
 
 use std::ptr;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use crate::client::Client;
@@ -145,7 +144,8 @@ const MOST_IDLE: usize = 16;
 
 impl LentQueue {
     pub(crate) fn of(client: &Client) -> Result<LentQueue> {
-        let idle = client.idle_queues().lock().unwrap_or_else(PoisonError::into_inner).pop();
+        // Nobody waits for the lock: in the child of a fork it may be held for ever.
+        let idle = client.idle_queues().try_lock().ok().and_then(|mut idle| idle.pop());
         let queue = match idle {
             Some(queue) => queue,
             // SAFETY: creates one.
@@ -163,9 +163,10 @@ impl LentQueue {
 
 impl Drop for LentQueue {
     fn drop(&mut self) {
-        let mut idle = self.client.idle_queues().lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < MOST_IDLE {
-            idle.extend(self.queue.take());
+        if let Ok(mut idle) = self.client.idle_queues().try_lock() {
+            if idle.len() < MOST_IDLE {
+                idle.extend(self.queue.take());
+            }
         }
     }
 }

@@ -45,7 +45,7 @@ impl Inner {
 /// Whatever is made by a client keeps it alive. In the child of a fork it does not work: calls fail
 /// with [`Code::FailedPrecondition`], and the child makes a client of its own.
 ///
-/// ```no_run
+/// ```
 /// # fn main() -> dataflux::Result<()> {
 /// let client = dataflux::Client::new()?; // Application Default Credentials
 /// let data = client.bucket("training").get("config.json").wait()?;

@@ -1,6 +1,6 @@
 //! dataflux reads from and writes to Google Cloud Storage and S3, for programs that train.
 //!
-//! ```no_run
+//! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let client = dataflux::Client::new()?;
 //! let bucket = client.bucket("training");

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::bucket::Bucket;
 use crate::call::{Ended, LentQueue, Start, Verb, failure_of, next_records, verb};
 use crate::client::Client;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::ffi::{self, Texts, empty_if_null, handle, nanoseconds};
 use crate::json::Json;
 use crate::sys;
@@ -248,7 +248,7 @@ impl Listing {
     pub fn chunks(&self) -> impl Iterator<Item = Chunk<'_>> {
         // SAFETY: the handle is ours.
         let count = unsafe { sys::dataflux_listing_chunks(self.raw()) };
-        (0..count).filter_map(|number| Chunk::of(self, number))
+        (0..count).map(|number| Chunk::of(self, number).expect("the listing has this chunk"))
     }
 
     /// All rows, in order.
@@ -303,22 +303,24 @@ pub struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    fn of(listing: &'a Listing, number: u64) -> Option<Chunk<'a>> {
+    fn of(listing: &'a Listing, number: u64) -> Result<Chunk<'a>> {
         let mut raw = sys::dataflux_chunk::default();
         // SAFETY: the handle is ours, and `raw` has the size that is said.
         ffi::call(|error| unsafe {
             let size = size_of::<sys::dataflux_chunk>();
             sys::dataflux_listing_chunk(listing.raw(), number, &mut raw, size, error)
-        })
-        .ok()?;
+        })?;
         let offsets = empty_if_null(raw.name_offsets, raw.rows + 1);
         let last = offsets.last().copied().unwrap_or(0).try_into().unwrap_or(0);
         let names = empty_if_null(raw.names.cast::<u8>(), last);
         let bits = (raw.first_bit + raw.rows).div_ceil(8);
-        Some(Chunk {
+        // Services have names of UTF-8 alone, and the library refuses replies that are none.
+        let names = str::from_utf8(names).map_err(|why| {
+            Error::new(Code::Internal, format!("a listed name is no UTF-8: {why}"))
+        })?;
+        Ok(Chunk {
             first: raw.first_row as usize,
-            // Services have names of UTF-8 alone, and the library refuses replies that are none.
-            names: str::from_utf8(names).ok()?,
+            names,
             offsets,
             sizes: empty_if_null(raw.sizes, raw.rows),
             generations: empty_if_null(raw.generations, raw.rows),

@@ -34,7 +34,7 @@ impl Bucket {
     /// Reads very many objects, or ranges of them: names, or [`Request`]s. They are taken from the
     /// iterator as reads go on, and items come as an iterator of batches.
     ///
-    /// ```no_run
+    /// ```
     /// # fn main() -> dataflux::Result<()> {
     /// # let client = dataflux::Client::new()?;
     /// let bucket = client.bucket("training");

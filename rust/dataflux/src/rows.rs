@@ -17,12 +17,12 @@ impl Bucket {
     /// Begins a stream of batches in memory that is given with each: of rows of a listing by number,
     /// or, without one, of samples. Push as many batches ahead as there is memory for.
     ///
-    /// ```no_run
+    /// ```
     /// # fn main() -> dataflux::Result<()> {
     /// # let bucket = dataflux::Client::new()?.bucket("training");
     /// # let listing = bucket.list("").wait()?;
     /// let mut batches = bucket.get_batches(Some(&listing))?;
-    /// batches.push_rows(&[7, 3, 5], vec![0; 3 << 20])?;
+    /// batches.push_rows(&[2, 0, 1], vec![0; 3 << 20])?;
     /// let filled = batches.wait()?; // its memory can be pushed again
     /// println!("{:?} bytes came", filled.sizes);
     /// # Ok(())

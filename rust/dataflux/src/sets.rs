@@ -49,7 +49,7 @@ impl Bucket {
     /// To save, one process calls [`CheckpointSet::begin`]; each writes members and sends their
     /// records to the one that commits. To load, [`CheckpointSet::open`] it.
     ///
-    /// ```no_run
+    /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let client = dataflux::Client::new()?;
     /// use std::io::Write;

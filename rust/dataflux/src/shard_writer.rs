@@ -14,7 +14,7 @@ impl Bucket {
     /// shard appears whole or not at all, with its index entry beside it. One of
     /// [`count`](OpenShardWriter::count) and [`bytes`](OpenShardWriter::bytes) is needed.
     ///
-    /// ```no_run
+    /// ```
     /// # fn main() -> dataflux::Result<()> {
     /// # let client = dataflux::Client::new()?;
     /// let bucket = client.bucket("training");

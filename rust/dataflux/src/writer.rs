@@ -98,7 +98,7 @@ impl Bucket {
     /// Opens a writer of an object of any length, in bounded memory. The object appears only by
     /// [`Writer::commit`], whole and verified; in all other cases the previous one stays.
     ///
-    /// ```no_run
+    /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let client = dataflux::Client::new()?;
     /// use std::io::Write;

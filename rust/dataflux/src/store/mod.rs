@@ -39,8 +39,9 @@ const REMOVALS: usize = 64;
 /// `last_modified` is the time that is in the generation, and elsewhere 1970. An upload by parts fails
 /// if somebody else wrote the object meanwhile.
 ///
-/// ```no_run
-/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use object_store::{ObjectStoreExt, path::Path};
 /// let store = dataflux::Store::new(dataflux::Client::new()?.bucket("training"));
 /// let bytes = store.get(&Path::from("a/b")).await?.bytes().await?;
