@@ -48,6 +48,13 @@ pub const DATAFLUX_SHUFFLE_NONE: u32 = 2;
 pub const DATAFLUX_SHUFFLE_BLOCKS: u32 = 3;
 pub const DATAFLUX_EQUALIZE_DROP: u32 = 0;
 pub const DATAFLUX_EQUALIZE_PAD: u32 = 1;
+pub const DATAFLUX_BOUND_STEP: u32 = 0;
+pub const DATAFLUX_BOUND_LINK: u32 = 1;
+pub const DATAFLUX_BOUND_PROCESSORS: u32 = 2;
+pub const DATAFLUX_BOUND_DECODING: u32 = 3;
+pub const DATAFLUX_BOUND_MEMORY: u32 = 4;
+pub const DATAFLUX_BOUND_CONCURRENCY: u32 = 5;
+pub const DATAFLUX_BOUND_START: u32 = 6;
 pub const DATAFLUX_ENDED_STOP: u32 = 0;
 pub const DATAFLUX_ENDED_RESTART: u32 = 1;
 pub const DATAFLUX_ENDED_DROP: u32 = 2;
@@ -620,6 +627,120 @@ const _: () = {
     assert!(offset_of!(dataflux_order_cost, lag_correlation) == 32);
     assert!(offset_of!(dataflux_order_cost, same_shard) == 40);
     assert!(offset_of!(dataflux_order_cost, same_shard_of_full) == 48);
+};
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dataflux_epoch_model {
+    pub struct_size: usize,
+    pub listing: *const dataflux_listing,
+    pub sizes: *const u64,
+    pub counts: *const u64,
+    pub size_count: u64,
+    pub epochs: u64,
+    pub link: f64,
+    pub connection_rate: f64,
+    pub round_trip_ns: i64,
+    pub spread: f64,
+    pub memory: u64,
+    pub request_ns: i64,
+    pub byte_ns: f64,
+    pub decode_ns: i64,
+    pub workers: u64,
+    pub batch: u64,
+    pub step_ns: i64,
+    pub class_a_price: f64,
+    pub class_b_price: f64,
+    pub gib_price: f64,
+    pub seed: u64,
+    pub connecting_trips: u32,
+    pub processors: u32,
+    pub concurrency: u32,
+    pub decode_threads: u32,
+    pub order: u32,
+    pub listed: u32,
+}
+impl Default for dataflux_epoch_model {
+    fn default() -> Self {
+        Self { struct_size: size_of::<Self>(), ..unsafe { core::mem::zeroed() } }
+    }
+}
+const _: () = {
+    assert!(size_of::<dataflux_epoch_model>() == 192);
+    assert!(align_of::<dataflux_epoch_model>() == 8);
+    assert!(offset_of!(dataflux_epoch_model, struct_size) == 0);
+    assert!(offset_of!(dataflux_epoch_model, listing) == 8);
+    assert!(offset_of!(dataflux_epoch_model, sizes) == 16);
+    assert!(offset_of!(dataflux_epoch_model, counts) == 24);
+    assert!(offset_of!(dataflux_epoch_model, size_count) == 32);
+    assert!(offset_of!(dataflux_epoch_model, epochs) == 40);
+    assert!(offset_of!(dataflux_epoch_model, link) == 48);
+    assert!(offset_of!(dataflux_epoch_model, connection_rate) == 56);
+    assert!(offset_of!(dataflux_epoch_model, round_trip_ns) == 64);
+    assert!(offset_of!(dataflux_epoch_model, spread) == 72);
+    assert!(offset_of!(dataflux_epoch_model, memory) == 80);
+    assert!(offset_of!(dataflux_epoch_model, request_ns) == 88);
+    assert!(offset_of!(dataflux_epoch_model, byte_ns) == 96);
+    assert!(offset_of!(dataflux_epoch_model, decode_ns) == 104);
+    assert!(offset_of!(dataflux_epoch_model, workers) == 112);
+    assert!(offset_of!(dataflux_epoch_model, batch) == 120);
+    assert!(offset_of!(dataflux_epoch_model, step_ns) == 128);
+    assert!(offset_of!(dataflux_epoch_model, class_a_price) == 136);
+    assert!(offset_of!(dataflux_epoch_model, class_b_price) == 144);
+    assert!(offset_of!(dataflux_epoch_model, gib_price) == 152);
+    assert!(offset_of!(dataflux_epoch_model, seed) == 160);
+    assert!(offset_of!(dataflux_epoch_model, connecting_trips) == 168);
+    assert!(offset_of!(dataflux_epoch_model, processors) == 172);
+    assert!(offset_of!(dataflux_epoch_model, concurrency) == 176);
+    assert!(offset_of!(dataflux_epoch_model, decode_threads) == 180);
+    assert!(offset_of!(dataflux_epoch_model, order) == 184);
+    assert!(offset_of!(dataflux_epoch_model, listed) == 188);
+};
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dataflux_epoch_forecast {
+    pub seconds: f64,
+    pub first_batch: f64,
+    pub samples_per_second: f64,
+    pub bytes_per_second: f64,
+    pub link_share: f64,
+    pub processors_share: f64,
+    pub waited: f64,
+    pub price: f64,
+    pub in_flight: f64,
+    pub simulated: f64,
+    pub samples: u64,
+    pub bytes: u64,
+    pub class_a: u64,
+    pub class_b: u64,
+    pub hedged: u64,
+    pub peak_memory: u64,
+    pub bound: u64,
+}
+impl Default for dataflux_epoch_forecast {
+    fn default() -> Self {
+        unsafe { core::mem::zeroed() }
+    }
+}
+const _: () = {
+    assert!(size_of::<dataflux_epoch_forecast>() == 136);
+    assert!(align_of::<dataflux_epoch_forecast>() == 8);
+    assert!(offset_of!(dataflux_epoch_forecast, seconds) == 0);
+    assert!(offset_of!(dataflux_epoch_forecast, first_batch) == 8);
+    assert!(offset_of!(dataflux_epoch_forecast, samples_per_second) == 16);
+    assert!(offset_of!(dataflux_epoch_forecast, bytes_per_second) == 24);
+    assert!(offset_of!(dataflux_epoch_forecast, link_share) == 32);
+    assert!(offset_of!(dataflux_epoch_forecast, processors_share) == 40);
+    assert!(offset_of!(dataflux_epoch_forecast, waited) == 48);
+    assert!(offset_of!(dataflux_epoch_forecast, price) == 56);
+    assert!(offset_of!(dataflux_epoch_forecast, in_flight) == 64);
+    assert!(offset_of!(dataflux_epoch_forecast, simulated) == 72);
+    assert!(offset_of!(dataflux_epoch_forecast, samples) == 80);
+    assert!(offset_of!(dataflux_epoch_forecast, bytes) == 88);
+    assert!(offset_of!(dataflux_epoch_forecast, class_a) == 96);
+    assert!(offset_of!(dataflux_epoch_forecast, class_b) == 104);
+    assert!(offset_of!(dataflux_epoch_forecast, hedged) == 112);
+    assert!(offset_of!(dataflux_epoch_forecast, peak_memory) == 120);
+    assert!(offset_of!(dataflux_epoch_forecast, bound) == 128);
 };
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -1671,6 +1792,9 @@ unsafe extern "C" {
     pub fn dataflux_sampler_window_end(options: *const dataflux_sampler_options, position: u64, end: *mut u64, err: *mut *mut dataflux_error) -> dataflux_status;
     pub fn dataflux_epoch_reads_init(reads: *mut dataflux_epoch_reads, size: usize);
     pub fn dataflux_sampler_cost(options: *const dataflux_sampler_options, reads: *const dataflux_epoch_reads, out: *mut dataflux_order_cost, cost_size: usize, err: *mut *mut dataflux_error) -> dataflux_status;
+    pub fn dataflux_epoch_model_init(model: *mut dataflux_epoch_model, size: usize);
+    pub fn dataflux_simulate_epoch(model: *const dataflux_epoch_model, out: *mut dataflux_epoch_forecast, forecast_size: usize, err: *mut *mut dataflux_error) -> dataflux_status;
+    pub fn dataflux_epoch_bound_text(bound: u64) -> *const c_char;
     pub fn dataflux_mixer_options_init(options: *mut dataflux_mixer_options, size: usize);
     pub fn dataflux_mixer_create(options: *const dataflux_mixer_options, out: *mut *mut dataflux_mixer, err: *mut *mut dataflux_error) -> dataflux_status;
     pub fn dataflux_mixer_free(mixer: *mut dataflux_mixer);
