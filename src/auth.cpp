@@ -28,3 +28,4 @@
 #include <dataflux/auth/impl/token_cache_faces.ipp>
 #include <dataflux/auth/impl/token_endpoint.ipp>
 #include <dataflux/auth/impl/token_flow.ipp>
+#include <dataflux/auth/impl/workload_certificate.ipp>

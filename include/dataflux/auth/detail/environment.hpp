@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::auth {
@@ -68,6 +69,13 @@ inline variable_endpoint endpoint_of_variables(const environment& machine, const
     return {.ignored = true};
   }
   return {.given = first_variable(machine, {own, "AWS_ENDPOINT_URL"})};
+}
+
+/// Where gcloud keeps its files; empty when no variable names the user's folder.
+inline std::string gcloud_folder(const environment& machine) {
+  if (auto folder = set_variable(machine, "CLOUDSDK_CONFIG")) return *std::move(folder);
+  auto home = set_variable(machine, "HOME");
+  return home ? home->append("/.config/gcloud") : std::string{};
 }
 
 /// AWS's; nothing: none is named.

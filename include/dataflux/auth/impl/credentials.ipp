@@ -134,12 +134,8 @@ inline result<credentials_ptr> parse_credentials(const credentials_source& from)
 
 /// The file that gcloud writes; empty when no variable names the user's folder.
 inline std::string well_known_file(const environment& machine) {
-  constexpr std::string_view name = "/application_default_credentials.json";
-  if (auto folder = set_variable(machine, "CLOUDSDK_CONFIG")) return folder->append(name);
-  if (auto home = set_variable(machine, "HOME")) {
-    return home->append("/.config/gcloud").append(name);
-  }
-  return {};
+  std::string folder = gcloud_folder(machine);
+  return folder.empty() ? folder : folder.append("/application_default_credentials.json");
 }
 
 inline int positive_number(const std::optional<std::string>& text, int fallback) {
