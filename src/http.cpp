@@ -1,5 +1,6 @@
 #include <dataflux/http/curl_transport.hpp>
 #include <dataflux/http/impl/characters.ipp>
+#include <dataflux/http/impl/client_certificate.ipp>
 #include <dataflux/http/impl/connection.ipp>
 #include <dataflux/http/impl/connection_limits.ipp>
 #include <dataflux/http/impl/connection_pool.ipp>
@@ -7,6 +8,7 @@
 #include <dataflux/http/impl/connection_receive.ipp>
 #include <dataflux/http/impl/connector.ipp>
 #include <dataflux/http/impl/connector_events.ipp>
+#include <dataflux/http/impl/connector_setup.ipp>
 #include <dataflux/http/impl/cpu_count.ipp>
 #include <dataflux/http/impl/curl_transport.ipp>
 #include <dataflux/http/impl/descriptors.ipp>
@@ -20,6 +22,7 @@
 #include <dataflux/http/impl/proxy.ipp>
 #include <dataflux/http/impl/resolver.ipp>
 #include <dataflux/http/impl/retry.ipp>
+#include <dataflux/http/impl/routes.ipp>
 #include <dataflux/http/impl/socket_end.ipp>
 #include <dataflux/http/impl/socket_watch.ipp>
 #include <dataflux/http/impl/stream.ipp>

@@ -99,9 +99,19 @@ certificate make_certificate(tls_mode mode) {
       leaf.get(), authority.get(), NID_subject_alt_name,
       mode == tls_mode::wrong_host ? "DNS:elsewhere.invalid" : "DNS:localhost,IP:127.0.0.1,IP:::1");
   require(X509_sign(leaf.get(), authority_key.get(), EVP_sha256()) > 0);
+
+  const key_ptr client_key = make_key();
+  const x509_ptr client =
+      make_unsigned(client_key.get(), "dataflux emulator client", -day, 90 * day);
+  X509_set_issuer_name(client.get(), X509_get_subject_name(authority.get()));
+  add_extension(client.get(), authority.get(), NID_basic_constraints, "critical,CA:FALSE");
+  add_extension(client.get(), authority.get(), NID_ext_key_usage, "clientAuth");
+  require(X509_sign(client.get(), authority_key.get(), EVP_sha256()) > 0);
   return {.authority_pem = pem_of(authority.get()),
           .certificate_pem = pem_of(leaf.get()),
-          .key_pem = pem_of(key.get())};
+          .key_pem = pem_of(key.get()),
+          .client_pem = pem_of(client.get()),
+          .client_key_pem = pem_of(client_key.get())};
 }
 
 }  // namespace emulator

@@ -17,6 +17,9 @@ struct certificate {
   std::string authority_pem{};
   std::string certificate_pem{};
   std::string key_pem{};
+  /// What the same authority has signed for a client.
+  std::string client_pem{};
+  std::string client_key_pem{};
 };
 
 /// `mode` must not be off. A few milliseconds (P-256 keys). Throws std::runtime_error.

@@ -12,7 +12,7 @@ struct server::impl {
                                   : std::make_unique<data_folder>(options.data, service.store())),
         tls(options.tls == tls_mode::off ? certificate{} : make_certificate(options.tls)),
         sockets(service, options.address, options.port, options.threads,
-                options.tls == tls_mode::off ? nullptr : &tls),
+                options.tls == tls_mode::off ? nullptr : &tls, options.demands_certificate),
         endpoint((options.tls == tls_mode::off ? "http://" : "https://") + options.address + ":" +
                  std::to_string(sockets.port())) {}
 
@@ -29,6 +29,8 @@ server::~server() = default;
 std::uint16_t server::port() const noexcept { return impl_->sockets.port(); }
 const std::string& server::endpoint() const noexcept { return impl_->endpoint; }
 const std::string& server::authority_pem() const noexcept { return impl_->tls.authority_pem; }
+const std::string& server::client_pem() const noexcept { return impl_->tls.client_pem; }
+const std::string& server::client_key_pem() const noexcept { return impl_->tls.client_key_pem; }
 fault_script& server::faults() noexcept { return impl_->service.faults(); }
 token_authority& server::tokens() noexcept { return impl_->service.tokens(); }
 service& server::service() noexcept { return impl_->service; }

@@ -38,6 +38,7 @@ struct server_options {
   std::uint16_t port{0};  ///< 0: any free one, see server::port
   int threads{1};         ///< each serves its own connections
   tls_mode tls{tls_mode::off};
+  bool demands_certificate{false};  ///< of clients, with tls: server::client_pem()
   service_options service{};
   std::string data{};  ///< folder that keeps buckets and objects, see data_folder; empty: none
 };
@@ -57,6 +58,9 @@ class server {
   const std::string& endpoint() const noexcept;
   /// The authority that signed the certificate, PEM; empty without TLS.
   const std::string& authority_pem() const noexcept;
+  /// A certificate that the same authority has signed for a client, and its key; empty without TLS.
+  const std::string& client_pem() const noexcept;
+  const std::string& client_key_pem() const noexcept;
 
   fault_script& faults() noexcept;
   token_authority& tokens() noexcept;

@@ -98,10 +98,10 @@ struct worker {
 
 struct listener::impl {
   impl(emulator::service& behind, const std::string& address, std::uint16_t port, int threads,
-       const certificate* certificate)
+       const certificate* certificate, bool demands)
       : service(behind), workers(static_cast<std::size_t>(std::max(threads, 1))) {
     for (auto& w : workers) w = std::make_unique<worker>();
-    if (certificate != nullptr) use(*certificate);
+    if (certificate != nullptr) use(*certificate, demands);
     const tcp::endpoint at{net::ip::make_address(address), port};
     acceptor.emplace(workers[0]->io);
     acceptor->open(at.protocol());
@@ -122,11 +122,17 @@ struct listener::impl {
   impl(const impl&) = delete;
   impl& operator=(const impl&) = delete;
 
-  void use(const certificate& made) {
+  void use(const certificate& made, bool demands) {
     tls.emplace(net::ssl::context::tls_server);
     tls->set_options(net::ssl::context::no_tlsv1 | net::ssl::context::no_tlsv1_1);
     tls->use_certificate_chain(net::buffer(made.certificate_pem));
     tls->use_private_key(net::buffer(made.key_pem), net::ssl::context::pem);
+    if (!demands) return;
+    tls->add_certificate_authority(net::buffer(made.authority_pem));
+    tls->set_verify_mode(net::ssl::verify_peer | net::ssl::verify_fail_if_no_peer_cert);
+    // Without a name for them, sessions of clients with a certificate cannot be resumed.
+    static constexpr unsigned char name[] = "emulator";
+    ::SSL_CTX_set_session_id_context(tls->native_handle(), name, sizeof name);
   }
 
   void accept() {
@@ -159,8 +165,8 @@ struct listener::impl {
 };
 
 listener::listener(service& behind, const std::string& address, std::uint16_t port, int threads,
-                   const certificate* tls)
-    : impl_(std::make_unique<impl>(behind, address, port, threads, tls)) {}
+                   const certificate* tls, bool demands)
+    : impl_(std::make_unique<impl>(behind, address, port, threads, tls, demands)) {}
 listener::~listener() = default;
 std::uint16_t listener::port() const noexcept { return impl_->bound_port; }
 

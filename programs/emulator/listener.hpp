@@ -13,9 +13,10 @@ namespace emulator {
 /// compile.
 class listener {
  public:
-  /// Listens when it returns. `tls` is nullptr for plain HTTP. `behind` must outlive this.
+  /// Listens when it returns. `tls` is nullptr for plain HTTP; with `demands` a client must show a
+  /// certificate of its authority. `behind` must outlive this.
   listener(service& behind, const std::string& address, std::uint16_t port, int threads,
-           const certificate* tls);
+           const certificate* tls, bool demands = false);
   /// Ends all connections and joins.
   ~listener();
   listener(const listener&) = delete;

@@ -26,6 +26,8 @@ struct command_line {
   std::vector<std::string> buckets{"emulator"};
   std::string seed{};
   std::string ca_file{};
+  std::string client_certificate_file{};
+  std::string client_key_file{};
   std::string service_account_file{};
   std::string authorized_user_file{};
   std::int64_t token_lifetime_s{3600};
@@ -147,6 +149,11 @@ void declare(CLI::App& app, command_line& to) {
                  "TLS with a certificate: valid, wrong-host, expired")
       ->transform(CLI::CheckedTransformer(certificates));
   app.add_option("--ca-file", to.ca_file, "Where to write the authority that signed it (PEM)");
+  CLI::Option* const key = app.add_option("--client-key-file", to.client_key_file,
+                                          "Where to write the key of the client's certificate");
+  app.add_option("--client-certificate-file", to.client_certificate_file,
+                 "Refuse clients without a certificate, and write one for them here (PEM)")
+      ->needs(key);
   app.add_flag("--require-token", to.server.service.require_token,
                "Refuse calls without a Bearer token from here");
   app.add_option("--ais-token", to.server.service.ais_token,
@@ -230,6 +237,8 @@ int run(const command_line& asked) {
                 asked.seed.c_str());
   }
   write_file(asked.ca_file, server.authority_pem());
+  write_file(asked.client_certificate_file, server.client_pem());
+  write_file(asked.client_key_file, server.client_key_pem());
   if (!asked.service_account_file.empty()) {
     write_file(asked.service_account_file, server.service_account_json());
   }
@@ -263,7 +272,9 @@ int main(int argc, char** argv) {
   declare_s3(app, asked);
   app.footer(help_text());
   CLI11_PARSE(app, argc, argv);
-  if (asked.https && asked.server.tls == emulator::tls_mode::off) {
+  asked.server.demands_certificate = !asked.client_certificate_file.empty();
+  const bool tls = asked.https || asked.server.demands_certificate;
+  if (tls && asked.server.tls == emulator::tls_mode::off) {
     asked.server.tls = emulator::tls_mode::valid;
   }
   asked.server.service.token_lifetime = std::chrono::seconds{asked.token_lifetime_s};

@@ -8,8 +8,25 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
+
+/// What a client shows of itself in a TLS handshake, for mutual TLS: a certificate and its key, in
+/// two files or as two texts. All PEM.
+struct client_certificate {
+  /// The certificate, and behind it those that lead to its authority. Both files are read anew for
+  /// each connection, since they are replaced before the certificate ends.
+  std::string certificate_file{};
+  std::string key_file{};
+  /// The same where there are no files.
+  std::string certificate{};
+  std::string key{};
+  /// Of a key that is encrypted; a secret, as the key is.
+  std::string key_password{};
+
+  bool empty() const noexcept { return certificate_file.empty() && certificate.empty(); }
+};
 
 /// How curl_transport connects. Every default suits a training job on a cloud machine.
 /// How a transport connects. 0 = the default of each.
@@ -34,9 +51,24 @@ struct curl_transport_options {
   /// PEM file of trusted authorities; empty = those that SSL_CERT_FILE and SSL_CERT_DIR name, else
   /// the system's.
   std::string ca_file{};
-  /// PEM files of a client certificate and its key, for mutual TLS; both or none.
-  std::string client_certificate_file{};
-  std::string client_key_file{};
+  /// Shown to servers that ask for one, in mutual TLS.
+  client_certificate client{};
+  /// "http[s]://[user[:password]@]host:port": all connections but those that no_proxy excepts go
+  /// through it. Empty: what https_proxy, http_proxy, all_proxy and no_proxy of the environment
+  /// say.
+  std::string proxy{};
+  /// Hosts that are reached without any proxy: "*", names with what is below them,
+  /// addresses, networks such as 10.0.0.0/8, between commas. The environment's no_proxy counts for
+  /// the environment's proxies alone.
+  std::string no_proxy{};
+  /// PEM file of the authorities of an https `proxy`; empty = as of servers.
+  std::string proxy_ca_file{};
+  /// "host:port:address[,address...]", as curl has it: no name server is asked for that host.
+  /// Through a proxy the host is the proxy's to find.
+  std::vector<std::string> resolve{};
+  /// "host:port:other_host:other_port", as curl has it: connections to the first go to the second,
+  /// while requests, SNI and the certificate that is asked for name the first.
+  std::vector<std::string> connect_to{};
 };
 
 /// The transport on sockets. libcurl connects (resolving, happy eyeballs, proxies by environment,
@@ -60,8 +92,9 @@ struct curl_transport_options {
 /// Cost: curl_transport_options::io_threads threads, and up to max_connections sockets.
 class curl_transport final : public detail::http::transport {
  public:
-  /// Starts the threads. Errors: invalid_argument for files that cannot be read or half a client
-  /// certificate; resource_exhausted when threads or descriptors are out.
+  /// Starts the threads. Errors: invalid_argument for files that cannot be read, for a client
+  /// certificate without its key, and for a bad entry of the others; resource_exhausted when
+  /// threads or descriptors are out.
   static result<std::shared_ptr<curl_transport>> create(const curl_transport_options& options);
   DATAFLUX_INLINE ~curl_transport() override;
 

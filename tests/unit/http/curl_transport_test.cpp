@@ -553,7 +553,7 @@ TEST_CASE("curl_transport: idle connections make room for another host", "[http]
 
 TEST_CASE("curl_transport: options that cannot work are refused", "[http]") {
   CHECK_FALSE(dataflux::curl_transport::create({.ca_file = "/nonexistent/ca.pem"}));
-  CHECK_FALSE(dataflux::curl_transport::create({.client_certificate_file = "/dev/null"}));
+  CHECK_FALSE(dataflux::curl_transport::create({.client = {.certificate_file = "/dev/null"}}));
 }
 
 }  // namespace curl_transport_test

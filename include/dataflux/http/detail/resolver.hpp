@@ -2,10 +2,10 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/scheduler.hpp>
-#include <dataflux/http/detail/url.hpp>
 #include <dataflux/result.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -48,7 +48,8 @@ class resolver {
 };
 
 /// "host:port:address,[address]", as curl wants to be told what a name stands for.
-std::string addresses_text(const origin& to, const std::vector<std::string>& addresses);
+std::string addresses_text(const std::string& host, std::uint16_t port,
+                           const std::vector<std::string>& addresses);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::http
 

@@ -4,8 +4,13 @@
 #include <dataflux/result.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+
+namespace dataflux::inline DATAFLUX_ABI {
+struct client_certificate;
+}
 
 namespace dataflux::inline DATAFLUX_ABI::detail::http {
 
@@ -17,6 +22,9 @@ struct origin {
   std::uint16_t port{443};
   /// Reached without a proxy whatever the environment says: the metadata server (protocol.md 4.8).
   bool direct{false};
+  /// Shown to it in the TLS handshake instead of the transport's own; null: that one. Connections
+  /// with one are not those with another.
+  std::shared_ptr<const client_certificate> certificate{};
 
   /// The Host field's value: brackets around IPv6, the port only when it is not the default.
   std::string authority() const;

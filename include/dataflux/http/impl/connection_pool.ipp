@@ -117,7 +117,7 @@ DATAFLUX_INLINE void connection_pool::end_wait(host_pool& pool, exchange& e) {
     return limit_wait(pool, e);
   }
   transport_failure failure = transport_failure::timeout_connect;
-  std::string detail = "no connection within the connect timeout";
+  std::string detail = "no connection within the connect timeout" + connector_.route_of(*pool.to);
   if (pool.failure != transport_failure::none &&
       pool.failed_at + pause_after_failure >= e.waiting_since_) {
     failure = pool.failure;
@@ -246,7 +246,7 @@ DATAFLUX_INLINE bool connection_pool::wants_connection(host_pool& pool) {
   if (pool.connecting + pool.established >= limits_.connections_per_host) return false;
   if (loop_.now() < pool.no_connect_before && pool.established > 0) return false;
   if (pool.addresses != nullptr && loop_.now() < pool.addresses_until) return true;
-  if (proxy_configured(*pool.to)) return true;
+  if (proxy_configured(*pool.to, options_)) return true;
   resolve(pool);
   return pool.addresses != nullptr;  // old ones are better than none
 }

@@ -80,6 +80,12 @@ DATAFLUX_INLINE void connection_pool::open_wanted() {
 }
 
 DATAFLUX_INLINE void connection_pool::resolve(host_pool& pool) {
+  const routes& detours = connector_.detours();
+  if (auto told = detours.addresses_of(*pool.to); told != nullptr) {
+    pool.addresses = std::move(told);
+    pool.addresses_until = never;
+    return;
+  }
   if (std::exchange(pool.resolving, true)) return;
   const auto answered = [this, &pool](result<resolver::addresses> answer) {
     pool.resolving = false;
@@ -98,7 +104,7 @@ DATAFLUX_INLINE void connection_pool::resolve(host_pool& pool) {
     open_connections();
   };
   try {
-    resolver_.resolve(pool.to->host, loop_, answered);
+    resolver_.resolve(detours.place_of(*pool.to).host, loop_, answered);
   } catch (const std::bad_alloc&) {
     pool.resolving = false;
     throw;

@@ -126,8 +126,12 @@ struct connector::state {
     bool connecting{true};
     void* user{nullptr};
     bool proxied{false};
+    bool by_tls{false};      ///< to a proxy that the caller names
+    int handshakes{0};       ///< begun, where there is one
+    std::string route{};     ///< for errors: what leads elsewhere
     ::ssl_st* tls{nullptr};  ///< once it has shaken hands; not through a proxy
     ::curl_slist* addresses{nullptr};
+    ::curl_slist* detour{nullptr};
     std::array<char, CURL_ERROR_SIZE> text{};
     bool no_descriptor{false};
     bool no_memory{false};
@@ -139,8 +143,11 @@ struct connector::state {
   state(const curl_transport_options& o, int epoll)
       : options(o),
         connects(epoll),
+        detours(routes::parse(o).value()),
         trusted(find_trust_places(o.ca_file, curl_facts().cainfo, curl_facts().capath)),
         authorities(trusted),
+        proxy_authorities(o.proxy_ca_file.empty() ? trusted
+                                                  : trust_places{.file = o.proxy_ca_file}),
         sessions(::curl_share_init()) {
     if (sessions == nullptr) throw std::bad_alloc();
     // One thread uses it: no lock functions.
@@ -155,8 +162,10 @@ struct connector::state {
 
   curl_transport_options options;
   socket_watch connects;
+  const routes detours;
   const trust_places trusted;
   trust_store authorities;
+  trust_store proxy_authorities;
   record_memory records{};
   /// TLS sessions, so that reconnects resume whatever group they land in.
   ::CURLSH* sessions;
@@ -183,7 +192,12 @@ struct connector::state {
     try {
       auto* const made = static_cast<::ssl_ctx_st*>(context);
       if (!a.proxied) note_handshake(made, a.tls);
-      const auto attached = a.in->owner.authorities.attach(made, clock::now());
+      // First with the proxy, then with the server: where there are more it is not sure with whom.
+      const bool to_proxy = a.by_tls && a.handshakes == 0;
+      if (a.by_tls && ++a.handshakes > 2) return CURLE_SSL_CONNECT_ERROR;
+      auto& owner = a.in->owner;
+      const auto attached =
+          (to_proxy ? owner.proxy_authorities : owner.authorities).attach(made, clock::now());
       if (attached) return CURLE_OK;
       a.no_descriptor |= attached.error().retryable();
       a.trouble = attached.error().message();
@@ -225,96 +239,11 @@ struct connector::state {
   /// Everything that a connection to `to` needs; `a` outlives the handle's connect phase.
   void configure(::CURL* easy, attempt& a, const origin& to,
                  const std::vector<std::string>& addresses, duration timeout) const;
-  void configure_tls(::CURL* easy, attempt& a) const;
+  std::string route_of(const origin& to) const;
+  void configure_route(::CURL* easy, attempt& a, const origin& to,
+                       const std::vector<std::string>& addresses) const;
+  void configure_tls(::CURL* easy, attempt& a, const client_certificate& shown) const;
 };
-
-DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const origin& to,
-                                                 const std::vector<std::string>& addresses,
-                                                 duration timeout) const {
-  const auto set = [easy](::CURLoption option, auto value) {
-    static_cast<void>(::curl_easy_setopt(easy, option, value));
-  };
-  set(CURLOPT_URL, to.to_string().c_str());
-  set(CURLOPT_CONNECT_ONLY, 1L);
-  set(CURLOPT_FRESH_CONNECT, 1L);
-  set(CURLOPT_SHARE, sessions);
-  set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_QUICK_EXIT, 1L);
-  set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  set(CURLOPT_SSL_ENABLE_ALPN, 0L);
-  set(CURLOPT_HTTPPROXYTUNNEL, 1L);
-  if (to.direct) set(CURLOPT_NOPROXY, "*");
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
-  // What curl_easy_recv gives at most. Only its size is used, so its pages are never touched.
-  set(CURLOPT_BUFFERSIZE, 512L << 10U);
-  set(CURLOPT_PRIVATE, static_cast<void*>(&a));
-  set(CURLOPT_ERRORBUFFER, a.text.data());
-  set(CURLOPT_OPENSOCKETFUNCTION, &open_socket);
-  set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(&a));
-  set(CURLOPT_CLOSESOCKETFUNCTION, &close_socket);
-  set(CURLOPT_CLOSESOCKETDATA, static_cast<void*>(a.in));
-  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
-  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limit > 0 ? limit : INT_MAX));
-  if (!addresses.empty() && to.host.find(':') == std::string::npos) {  // a literal needs no entry
-    const std::string entry = addresses_text(to, addresses);
-    a.addresses = ::curl_slist_append(nullptr, entry.c_str());
-    if (a.addresses == nullptr) throw std::bad_alloc();
-    set(CURLOPT_RESOLVE, a.addresses);
-  }
-  if (to.tls) configure_tls(easy, a);
-}
-
-DATAFLUX_INLINE void connector::state::configure_tls(::CURL* easy, attempt& a) const {
-  const auto set = [easy](::CURLoption option, auto value) {
-    static_cast<void>(::curl_easy_setopt(easy, option, value));
-  };
-  set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  set(CURLOPT_SSL_VERIFYPEER, 1L);
-  set(CURLOPT_SSL_VERIFYHOST, 2L);
-  // curl parses a bundle once for each multi, and with a path for each connection.
-  set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
-  if (curl_speaks_openssl()) {
-    set(CURLOPT_SSL_CTX_FUNCTION, &prepare_tls);
-    set(CURLOPT_SSL_CTX_DATA, static_cast<void*>(&a));
-    // An HTTPS proxy is met with the same authorities.
-    for (const auto file : {CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH})
-      set(file, static_cast<const char*>(nullptr));
-  } else {
-    if (!trusted.file.empty()) set(CURLOPT_CAINFO, trusted.file.c_str());
-    if (!trusted.folders.empty()) set(CURLOPT_CAPATH, trusted.folders.c_str());
-  }
-  if (!options.client_certificate_file.empty()) {
-    set(CURLOPT_SSLCERT, options.client_certificate_file.c_str());
-    set(CURLOPT_SSLKEY, options.client_key_file.c_str());
-  }
-}
-
-/// What a proxy said to CONNECT; 0 where none was asked, or none answered.
-inline long proxy_status(::CURL* easy) noexcept {
-  long status = 0;
-  static_cast<void>(::curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status));
-  return status;
-}
-
-/// What must not pass for a server's fault: curl does not tell a file that cannot be opened for
-/// lack of descriptors from one that is not there.
-DATAFLUX_INLINE void connector::state::attempt::explain(::CURL* easy, CURLcode code,
-                                                        finished& out) const {
-  out.failure = no_memory ? transport_failure::memory : failure_of(code);
-  out.detail.clear();
-  if (out.failure == transport_failure::none) return;
-  const bool opens_files = code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM ||
-                           out.failure == transport_failure::resolve;
-  if (no_descriptor || (opens_files && trouble.empty() && out_of_descriptors())) {
-    out.failure = transport_failure::connect;
-    out.detail = std::string(no_descriptor_text) + "; " + std::string(descriptor_advice);
-    return;
-  }
-  const std::string said = text[0] != '\0' ? text.data() : ::curl_easy_strerror(code);
-  const bool by_proxy = proxy_status(easy) / 100 > 2;
-  out.detail = (trouble.empty() ? said : trouble) + "; " +
-               std::string(by_proxy ? proxy_advice : connect_advice);
-}
 
 DATAFLUX_INLINE connector::state::group& connector::state::group_with_room() {
   for (const auto& g : groups) {
@@ -347,11 +276,18 @@ DATAFLUX_INLINE connector::connector(const curl_transport_options& options, int 
 
 DATAFLUX_INLINE connector::~connector() = default;
 
+DATAFLUX_INLINE const routes& connector::detours() const noexcept { return state_->detours; }
+
+DATAFLUX_INLINE std::string connector::route_of(const origin& to) const {
+  return state_->route_of(to);
+}
+
 DATAFLUX_INLINE bool connector::open(stream& s, const origin& to,
                                      const std::vector<std::string>& addresses, duration timeout,
                                      void* user) {
   auto a = std::make_unique<state::attempt>();
-  a->user = user, a->proxied = proxy_configured(to), a->in = &state_->group_with_room();
+  a->user = user, a->in = &state_->group_with_room();
+  a->proxied = proxy_configured(to, state_->options);
   std::unique_ptr<::CURL, decltype(&::curl_easy_cleanup)> made(::curl_easy_init(),
                                                                &::curl_easy_cleanup);
   ::CURL* const easy = made.get();
@@ -373,6 +309,7 @@ DATAFLUX_INLINE void connector::close(stream& s) noexcept {
   static_cast<void>(::curl_multi_remove_handle(a->in->multi, s.easy_));
   ::curl_easy_cleanup(s.easy_);
   ::curl_slist_free_all(a->addresses);
+  ::curl_slist_free_all(a->detour);
   --a->in->streams;
   s = {};
 }

@@ -4,9 +4,12 @@
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/http/curl_transport.hpp>
+#include <dataflux/http/detail/client_certificate.hpp>
 #include <dataflux/http/detail/cpu_count.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
+#include <dataflux/http/detail/proxy.hpp>
 #include <dataflux/http/detail/resolver.hpp>
+#include <dataflux/http/detail/routes.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -51,14 +54,13 @@ DATAFLUX_INLINE result<std::shared_ptr<curl_transport>> curl_transport::create(
       &curl_transport_options::resolve_ttl>(given);
   for (const auto& [file, what] :
        {std::pair{options.ca_file, "file of trusted authorities"},
-        std::pair{options.client_certificate_file, "client certificate"},
-        std::pair{options.client_key_file, "key of the client certificate"}}) {
+        std::pair{options.proxy_ca_file, "file of the proxy's authorities"}}) {
     if (auto readable = detail::http::check_readable(file, what); !readable)
       return readable.error();
   }
-  if (options.client_certificate_file.empty() != options.client_key_file.empty()) {
-    return error(errc::invalid_argument, "a client certificate needs its key file, and vice versa");
-  }
+  if (auto good = detail::http::check_certificate(options.client); !good) return good.error();
+  if (auto good = detail::http::check_proxy(options); !good) return good.error();
+  if (auto good = detail::http::routes::parse(options); !good) return good.error();
   std::size_t count = options.io_threads;
   if (count == 0) count = detail::http::cpu_count(std::thread::hardware_concurrency()) / 4;
   // Each thread has connections of its own, at least one.

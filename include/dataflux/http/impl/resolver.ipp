@@ -178,9 +178,9 @@ DATAFLUX_INLINE void resolver::serve(std::shared_ptr<state> shared) {
   }
 }
 
-DATAFLUX_INLINE std::string addresses_text(const origin& to,
+DATAFLUX_INLINE std::string addresses_text(const std::string& host, std::uint16_t port,
                                            const std::vector<std::string>& addresses) {
-  std::string out = to.host + ":" + std::to_string(to.port) + ":";
+  std::string out = host + ":" + std::to_string(port) + ":";
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     if (i != 0) out += ',';
     const bool v6 = addresses[i].find(':') != std::string::npos;
