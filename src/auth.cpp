@@ -17,6 +17,7 @@
 #include <dataflux/auth/impl/given_tokens.ipp>
 #include <dataflux/auth/impl/keys_flow.ipp>
 #include <dataflux/auth/impl/keys_reply.ipp>
+#include <dataflux/auth/impl/mutual_tls.ipp>
 #include <dataflux/auth/impl/program.ipp>
 #include <dataflux/auth/impl/rsa_signer.ipp>
 #include <dataflux/auth/impl/service_account.ipp>
@@ -26,6 +27,7 @@
 #include <dataflux/auth/impl/sigv4_canonical.ipp>
 #include <dataflux/auth/impl/token_cache.ipp>
 #include <dataflux/auth/impl/token_cache_faces.ipp>
+#include <dataflux/auth/impl/token_cache_steps.ipp>
 #include <dataflux/auth/impl/token_endpoint.ipp>
 #include <dataflux/auth/impl/token_flow.ipp>
 #include <dataflux/auth/impl/workload_certificate.ipp>

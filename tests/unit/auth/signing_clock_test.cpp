@@ -65,4 +65,16 @@ TEST_CASE("signing_clock: what says nothing about the time changes nothing", "[a
   CHECK(clock.learn(other));
 }
 
+TEST_CASE("signing_clock: of a reply that is known to be about the time no code is asked",
+          "[auth]") {
+  signing_clock clock;
+  auto refused = skewed("Fri, 24 May 2013 13:00:00 GMT");
+  refused.status = 401;
+  refused.reason = "invalid_token";
+  CHECK_FALSE(clock.learn(refused));
+  CHECK(clock.correct(refused));
+  CHECK(clock.now(noon) == noon + 1h);
+  CHECK_FALSE(clock.correct({.date = "yesterday", .now = noon}));
+}
+
 }  // namespace signing_clock_test

@@ -19,9 +19,10 @@ struct refused_signature {
   duration age{};             ///< since the request was signed
 };
 
-/// The time that requests are signed with. Services take signatures of the last and next 15
-/// minutes. The Date of a refusal shows how wrong this machine's clock is, and from then on
-/// signatures have the service's time (s3-protocol.md 2.3). Reads no clock.
+/// The time that requests and tokens are signed with. Services take signatures of the last and next
+/// 15 minutes, and tokens of the last and next few. The Date of a refusal shows how wrong this
+/// machine's clock is, and from then on signatures have the service's time (s3-protocol.md 2.3).
+/// Reads no clock.
 ///
 /// Threads: any may call. Cost: one atomic load.
 class signing_clock {
@@ -33,6 +34,9 @@ class signing_clock {
   /// True: another attempt signs with another time, so it may do better. The clock is corrected
   /// when it is more than 4 minutes off, by a reply that came within 15 minutes.
   bool learn(const refused_signature& from) noexcept;
+  /// The same of any reply, when the caller knows that a wrong clock may be why: what learn() does
+  /// with one whose status and reason say so.
+  bool correct(const refused_signature& from) noexcept;
 
  private:
   std::atomic<std::int64_t> offset_{0};  ///< seconds

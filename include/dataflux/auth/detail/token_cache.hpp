@@ -19,6 +19,8 @@ struct token_cache_options {
   /// The service takes keys that sign requests, and no tokens: credentials of the other sort are
   /// invalid_argument at the first call.
   bool keys{false};
+  /// Tokens come from the endpoints that ask for a client certificate (mutual_tls_host()).
+  bool mutual_tls{false};
   /// Told in a warning when a refresh fails, also when no call notices because the old token is
   /// still good. Outlives the transport.
   dataflux::observer* observer{nullptr};
@@ -46,6 +48,10 @@ enum class authorization_wait : std::uint64_t { none = 0 };
 /// later, then 20, 40 and 60 s. Keys are stale from 15 minutes before their end, or from the last
 /// quarter of their life. When there is no good token, those who wait get the error, and so
 /// does whoever asks within the next second, so that an outage is not made worse.
+///
+/// This machine's clock may be wrong. The Date of a refusal shows by how much: of one by the
+/// service (correct_clock()), and of one by an endpoint for tokens, which is asked once more then.
+/// A token of the endpoint lasts for as long as its reply says, whatever any clock says.
 ///
 /// Threads: all members may be called from any thread. Lifetime: the transport outlives the
 /// cache, and so does the executor of every waiting call. Destruction cancels the refresh and ends
@@ -79,8 +85,13 @@ class token_cache {
 
   /// The service refused this value (401), or keys of this id: forget it, so that the next call
   /// gets a fresh one. Does nothing if the value is not the current one any more: somebody else was
-  /// quicker.
+  /// quicker. Nor when it is the one that was refused within the last 10 s, and came again.
   void invalidate(std::string_view authorization);
+
+  /// What the service has refused (401) was signed `age` before its reply, which has this Date.
+  /// Where that shows that this machine's clock is wrong, the next tokens are signed with the right
+  /// time. Only of a reply from whom the token was for.
+  void correct_clock(std::string_view date, duration age);
 
   /// Is there another value than this one, or somebody to get one from? Else a call whose value was
   /// refused (401) need not ask again.
@@ -124,4 +135,5 @@ class token_cache {
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/token_cache.ipp>
 #include <dataflux/auth/impl/token_cache_faces.ipp>
+#include <dataflux/auth/impl/token_cache_steps.ipp>
 #endif

@@ -25,10 +25,21 @@ result<void> check_token(const access_token& token, system_time now);
 
 /// What a flow may know at one step.
 struct flow_moment {
+  /// The service's time, as far as it is known: what tokens are signed and end by.
   system_time now{};
   /// Uniform in [0, 1); spreads retries.
   double random{0};
+  /// What this machine's clock says: what the application's tokens end by, and those in a file.
+  system_time local{now};
 };
+
+/// The end of a token that an application or a file has told, by the service's time. One without an
+/// end has none.
+inline system_time in_time_of_service(system_time local_end, const flow_moment& moment) noexcept {
+  constexpr auto far = std::chrono::years(100);
+  if (local_end > moment.local + far) return local_end;
+  return local_end + (moment.now - moment.local);
+}
 
 /// Send this request and resume with a result<http_reply>.
 struct http_step {

@@ -36,8 +36,10 @@ class provided_token_flow final : public token_flow {
     auto& step = std::get<result<std::string>>(event);
     if (!step) return std::move(step).error();
     if (!*got_) return std::move(*got_).error();
-    if (auto good = check_token(**got_, moment.now); !good) return std::move(good).error();
-    return std::move(**got_);
+    access_token token = std::move(**got_);
+    if (auto good = check_token(token, moment.local); !good) return std::move(good).error();
+    token.expires = in_time_of_service(token.expires, moment);
+    return token;
   }
 
  private:

@@ -22,8 +22,12 @@ inline bool may_be_the_clock(const refused_signature& from) noexcept {
 }
 
 DATAFLUX_INLINE bool signing_clock::learn(const refused_signature& from) noexcept {
+  return may_be_the_clock(from) && correct(from);
+}
+
+DATAFLUX_INLINE bool signing_clock::correct(const refused_signature& from) noexcept {
   const auto served = http::parse_http_date(from.date);
-  if (!served || !may_be_the_clock(from)) return false;
+  if (!served) return false;
   if (from.age < duration{0} || from.age > longest_exchange) return false;
   const auto middle = from.now - std::chrono::duration_cast<system_time::duration>(from.age / 2);
   const auto seen = std::chrono::floor<std::chrono::seconds>(*served - middle).count();

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <dataflux/auth/detail/authorization_value.hpp>
+#include <dataflux/auth/detail/mutual_tls.hpp>
+#include <dataflux/auth/detail/signing_clock.hpp>
 #include <dataflux/auth/detail/token_cache.hpp>
 #include <dataflux/auth/detail/token_waiter.hpp>
 #include <dataflux/detail/collecting_sink.hpp>
@@ -36,6 +38,7 @@ class token_cache::refresher final : public http::exchange {
         transport_(transport),
         observer_(options.observer),
         keys_(options.keys),
+        mutual_tls_(options.mutual_tls),
         wall_clock_(std::move(options.wall_clock)),
         chance_(options.seed != 0 ? options.seed : detail::system_entropy::bits()) {
     executor = &transport.next_executor();
@@ -99,7 +102,18 @@ class token_cache::refresher final : public http::exchange {
   void invalidate(std::string_view authorization) {
     std::scoped_lock lock(mutex_);
     if (current_ == nullptr || authorization.empty() || current_->text != authorization) return;
+    // Whoever gives tokens has given the same again: requests that were under way with it would ask
+    // for it once each.
+    const time_point now = executor->now();
+    if (authorization == refused_ && now < refused_until_) return;
+    refused_ = authorization;
+    refused_until_ = now + first_backoff;
     replace(nullptr);
+  }
+
+  void correct_clock(std::string_view date, duration age) {
+    std::scoped_lock lock(mutex_);
+    clock_.correct({.date = date, .now = wall_now(), .age = age});
   }
 
   bool renewable(std::string_view authorization) {
@@ -120,7 +134,7 @@ class token_cache::refresher final : public http::exchange {
   result<void> set_token(const access_token& token) {
     if (auto good = check_token(token, wall_now()); !good) return good;  // may look for a file
     std::scoped_lock lock(mutex_);
-    install(to_fresh(token));
+    install(to_fresh(token), wall_now());
     end_wait();
     return {};
   }
@@ -172,28 +186,6 @@ class token_cache::refresher final : public http::exchange {
     detail::within_memory(static_cast<Step&&>(step), [this] { finish(detail::short_of_memory()); });
   }
 
-  void ended(http::exchange_report& report) {
-    {
-      std::scoped_lock lock(mutex_);
-      in_flight_ = false;
-      if (closed_) return;
-    }
-    reply_.body = as_text(sink_.bytes());
-    sink_.reset(0, collecting_sink::excess::refuse);
-    sink_.release_if_larger(0);
-    if (report.failure == http::transport_failure::none) {
-      return advance(result<http_reply>{std::move(reply_)});
-    }
-    // The deadline was this try's, not the caller's: another try may well be in time.
-    const bool late = report.failure == http::transport_failure::deadline;
-    std::string what{report.detail};
-    if (late && what.starts_with(timeout_text)) {
-      what.replace(0, timeout_text.size(), "this try's timeout has passed");
-    }
-    error e{late ? errc::unavailable : http::errc_from_failure(report.failure), std::move(what)};
-    advance(result<http_reply>{e.with_retryable(late || http::may_be_retried(report.failure))});
-  }
-
   // Call with the mutex held. Executors are alive then unless closed_.
 
   void start() {
@@ -228,9 +220,9 @@ class token_cache::refresher final : public http::exchange {
     version_.fetch_add(1, std::memory_order_release);
   }
 
-  void install(fresh_value fresh) {
+  /// `today`: by the clock that has told its end.
+  void install(fresh_value fresh, system_time today) {
     const time_point now = executor->now();
-    const system_time today = wall_now();
     // A token without an end, as an application may set one, must not overflow the sum.
     const bool ends = fresh.expires < today + std::chrono::years(10);
     const duration life = ends ? duration{fresh.expires - today} : duration{0};
@@ -255,121 +247,26 @@ class token_cache::refresher final : public http::exchange {
   system_time wall_now() { return wall_clock_ ? wall_clock_() : std::chrono::system_clock::now(); }
   double chance() { return std::uniform_real_distribution<double>(0, 1)(chance_); }
 
-  // On the executor, without the mutex.
+  // On the executor, without the mutex: token_cache_steps.ipp.
 
-  void begin() noexcept {
-    within_memory([this] { advance(std::monostate{}); });
-  }
-
-  void advance(flow_event event) {
-    std::unique_lock lock(mutex_);
-    if (closed_) return;
-    timer_ = timer_id::none;
-    const flow_moment moment{wall_now(), chance()};
-    lock.unlock();
-    if (flow_ == nullptr && credentials_ != nullptr) flow_ = credentials_->start();
-    if (flow_ == nullptr) {
-      return finish(error{errc::unauthenticated,
-                          "the application has set no token, or one that is no longer good"});
-    }
-    flow_step step = flow_->resume(std::move(event), moment);
-    if (auto* const send = std::get_if<http_step>(&step)) return submit(*send);
-    if (auto* const wait = std::get_if<wait_step>(&step)) return sleep(wait->wait);
-    if (auto* const block = std::get_if<blocking_step>(&step)) return block_on(std::move(*block));
-    auto* const token = std::get_if<access_token>(&step);
-    auto* const keys = std::get_if<access_keys>(&step);
-    if (token == nullptr && keys == nullptr) return finish(std::move(std::get<error>(step)));
-    if (keys_ != (keys != nullptr)) return finish(other_sort());
-    finish(keys != nullptr ? to_fresh(std::move(*keys)) : to_fresh(*token));
-  }
-
-  error other_sort() const {
-    const std::string what = credentials_->facts().describe();
-    return {errc::invalid_argument,
-            keys_ ? what + " give access tokens, and this service takes keys of AWS"
-                  : what + " are keys of AWS, and this service takes access tokens"};
-  }
-
-  void submit(http_step& step) {
-    request = std::move(step.request);
-    body_ = std::move(step.body);
-    request.body = http::request_body(as_bytes(body_));
-    limits = {};
-    limits.deadline = deadline_after(executor->now(), step.timeout);
-    idempotent = step.idempotent;
-    reply_ = {};
-    {
-      std::scoped_lock lock(mutex_);
-      if (closed_) return;
-      in_flight_ = true;
-    }
-    transport_.submit(ref<http::exchange>::share(this));
-    // A close() between the lock and submit() found nothing to cancel.
-    std::unique_lock lock(mutex_);
-    const bool too_late = closed_;
-    lock.unlock();
-    if (too_late) transport_.cancel(ref<http::exchange>::share(this));
-  }
-
-  void sleep(duration wait) {
-    std::scoped_lock lock(mutex_);
-    if (closed_) return;
-    timer_ = executor->at(deadline_after(executor->now(), wait),
-                          [self = ref<refresher>::share(this)] { self->begin(); });
-  }
-
-  void stop_waiting() {
-    std::unique_ptr<token_flow> over;  // destroyed without the lock
-    std::scoped_lock lock(mutex_);
-    if (closed_ || timer_ == timer_id::none) return;
-    executor->cancel(timer_);
-    timer_ = timer_id::none;
-    running_ = false;
-    over = std::move(flow_);
-    // The token that ended it may itself have ended since.
-    if (!waiters_.empty()) start();
-  }
-
-  void block_on(blocking_step step) {
-    auto self = ref<refresher>::share(this);
-    auto begun =
-        run_blocking([self, work = std::move(step.work)]() mutable { self->do_blocking(work); });
-    if (!begun) advance(result<std::string>{std::move(begun).error()});
-  }
-
-  /// On the helper thread: the executor is certain to be there only while the cache is.
-  void do_blocking(unique_function<result<std::string>()>& work) {
-    result<std::string> outcome = detail::short_of_memory();
-    detail::within_memory([&] { outcome = work(); });
-    std::scoped_lock lock(mutex_);
-    if (closed_) return;
-    auto self = ref<refresher>::share(this);
-    detail::within_memory(
-        [&] {
-          executor->post([self, outcome = std::move(outcome)]() mutable {
-            self->within_memory([&] { self->advance(std::move(outcome)); });
-          });
-        },
-        [&] { executor->post([self] { self->finish(detail::short_of_memory()); }); });
-  }
-
-  void finish(result<fresh_value> outcome) {
-    flow_.reset();
-    body_.clear();
-    std::unique_lock lock(mutex_);
-    if (closed_) return;
-    running_ = false;
-    if (outcome) return install(std::move(*outcome));
-    remember(outcome.error());
-    lock.unlock();
-    if (observer_ == nullptr) return;
-    observer_->on_log(log_level::warning, "no fresh token: " + outcome.error().to_string());
-  }
+  void begin() noexcept;
+  void advance(flow_event event);
+  error other_sort() const;
+  static void ask_for_certificate(std::shared_ptr<const http::origin>& where);
+  void submit(http_step& step);
+  void ended(http::exchange_report& report);
+  void look_at_clock();
+  void sleep(duration wait);
+  void stop_waiting();
+  void block_on(blocking_step step);
+  void do_blocking(unique_function<result<std::string>()>& work);
+  void finish(result<fresh_value> outcome);
 
   const credentials_ptr credentials_;
   http::transport& transport_;
   dataflux::observer* const observer_;
   const bool keys_;
+  const bool mutual_tls_;
   const std::uint64_t number_{next_cache_number()};
 
   std::atomic<std::uint64_t> version_{1};
@@ -385,6 +282,10 @@ class token_cache::refresher final : public http::exchange {
   std::optional<error> last_error_{};
   time_point error_until_{};
   int failures_{0};
+  /// The value that the service has refused last, and how long it is not forgotten a second time.
+  std::string refused_{};
+  time_point refused_until_{};
+  signing_clock clock_{};
   timer_id timer_{timer_id::none};
   bool running_{false};
   bool in_flight_{false};
@@ -393,6 +294,9 @@ class token_cache::refresher final : public http::exchange {
   // Touched on the executor only.
   std::unique_ptr<token_flow> flow_{};
   std::string body_{};
+  time_point sent_at_{};
+  bool corrected_{false};   ///< by a reply of this flow
+  bool asks_again_{false};  ///< for that
   http_reply reply_{};
   collecting_sink sink_{buffer_pool(0)};
 };

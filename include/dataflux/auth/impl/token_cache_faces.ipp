@@ -39,6 +39,10 @@ DATAFLUX_INLINE void token_cache::invalidate(std::string_view authorization) {
   refresher_->invalidate(authorization);
 }
 
+DATAFLUX_INLINE void token_cache::correct_clock(std::string_view date, duration age) {
+  refresher_->correct_clock(date, age);
+}
+
 DATAFLUX_INLINE bool token_cache::renewable(std::string_view authorization) const {
   return refresher_->renewable(authorization);
 }

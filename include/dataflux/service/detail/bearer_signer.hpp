@@ -11,7 +11,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail::service {
 
 /// Sends an access token along: `Authorization: Bearer ...`, or nothing for anonymous credentials.
 /// A token that the service refuses (401) is forgotten, and the attempt is worth another one where
-/// a fresh token is to be had. Threads, lifetime, cost: as auth::token_cache says.
+/// a fresh token is to be had. The Date of that reply shows when this machine's clock is wrong, by
+/// which tokens are signed. Threads, lifetime, cost: as auth::token_cache says.
 class bearer_signer final : public signer {
  public:
   bearer_signer(credentials_ptr credentials, http::transport& transport,

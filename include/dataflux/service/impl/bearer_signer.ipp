@@ -31,6 +31,7 @@ DATAFLUX_INLINE result<void> bearer_signer::sign(const outgoing& out, const cred
 
 DATAFLUX_INLINE bool bearer_signer::refused(const credential& with, const refusal& why) {
   if (why.status != 401 || with.secret.empty() || !tokens_.renewable(with.secret)) return false;
+  tokens_.correct_clock(why.date, why.age);  // before another one is signed
   tokens_.invalidate(with.secret);
   return true;
 }
