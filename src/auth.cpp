@@ -22,6 +22,7 @@
 #include <dataflux/auth/impl/rsa_signer.ipp>
 #include <dataflux/auth/impl/service_account.ipp>
 #include <dataflux/auth/impl/sha256.ipp>
+#include <dataflux/auth/impl/shared_tokens.ipp>
 #include <dataflux/auth/impl/signing_clock.ipp>
 #include <dataflux/auth/impl/sigv4.ipp>
 #include <dataflux/auth/impl/sigv4_canonical.ipp>
@@ -29,5 +30,6 @@
 #include <dataflux/auth/impl/token_cache_faces.ipp>
 #include <dataflux/auth/impl/token_cache_steps.ipp>
 #include <dataflux/auth/impl/token_endpoint.ipp>
+#include <dataflux/auth/impl/token_file.ipp>
 #include <dataflux/auth/impl/token_flow.ipp>
 #include <dataflux/auth/impl/workload_certificate.ipp>

@@ -7,6 +7,7 @@
 #include <dataflux/exec/impl/locked_file.ipp>
 #include <dataflux/exec/impl/mapped_file.ipp>
 #include <dataflux/exec/impl/operation_state.ipp>
+#include <dataflux/exec/impl/own_folder.ipp>
 #include <dataflux/exec/impl/replacing_file.ipp>
 #include <dataflux/exec/impl/stop_watch.ipp>
 #include <dataflux/exec/impl/timer_queue.ipp>

@@ -76,6 +76,10 @@ class credentials {
   virtual bool anonymous() const noexcept { return false; }
   /// True if the application sets each token, so that it may also say that it has no token.
   virtual bool set_by_application() const noexcept { return false; }
+  /// All that its tokens depend on, for the cache that processes share (share_tokens()): kind,
+  /// principal, key or login, scopes, endpoint. A secret. Empty: its tokens are not shared, since
+  /// only they themselves show whose they are, as those of the metadata server.
+  virtual std::string token_identity() const { return {}; }
   /// Begins to acquire a token. Does nothing by itself: see token_flow::resume.
   virtual std::unique_ptr<detail::auth::token_flow> start() const = 0;
 

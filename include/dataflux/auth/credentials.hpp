@@ -4,6 +4,7 @@
 #include <dataflux/auth/detail/environment.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/http/detail/url.hpp>
+#include <dataflux/observer.hpp>
 #include <dataflux/result.hpp>
 
 #include <functional>
@@ -98,6 +99,32 @@ credentials_ptr make_token_provider(std::function<result<access_token>()> get);
 /// Threads: `needed` runs on an I/O thread: it must not block or throw; it may call set_token().
 credentials_ptr make_set_tokens(std::function<void()> needed = {}, duration limit = {});
 
+/// The same credentials, whose tokens all processes of this user on this machine share by a folder:
+/// of 64 processes that begin at once, one asks for a token, and the others take it.
+///
+/// A token is shared by those alone whose credentials are the same: kind, principal, key or login,
+/// scopes and endpoint. A process that needs a new one takes what is in the folder, unless that is
+/// stale, or the one that it had before, which the service may have refused. Else it asks, and
+/// holds a lock meanwhile. The others wait for that, for 20 s at most; then they ask themselves, as
+/// they do where the folder fails.
+///
+/// Some credentials are given back as they are. Their tokens cost no request (self-signed ones of
+/// a service account), or nothing is sent. Or only the token shows whose it is: those of the
+/// metadata server, which keeps them itself, and of functions of the application.
+///
+/// `folder` is on a disk of this machine, such as /dev/shm or /run/user/1000. Tokens lie in a
+/// folder of their own there, which nobody else may look into (0700), in files of 0600.
+///
+/// Errors: failed_precondition for a folder on a file system of several machines (NFS and its
+/// like), and for one in which others may replace what is not theirs. The same for an own folder
+/// that is another user's or may be looked into. Else those of the file system. `observer` gets a
+/// warning of each later failure, which ends nothing.
+///
+/// Lifetime: `observer`, which may be null, outlives the credentials. Threads: any. Cost: looks at
+/// the folder; then some system calls for each new token, on the thread for blocking steps.
+result<credentials_ptr> share_tokens(credentials_ptr of, const std::string& folder,
+                                     dataflux::observer* observer = nullptr);
+
 /// The origin that a value of STORAGE_EMULATOR_HOST means: scheme optional (http), a trailing slash
 /// and "/storage/v1" dropped (protocol.md 4.10). Errors: invalid_argument, for any other path too.
 result<detail::http::origin> parse_emulator_host(std::string_view value);
@@ -162,4 +189,5 @@ result<credentials_ptr> make_aws_keys(access_keys keys);
 #include <dataflux/auth/impl/aws_profile_plan.ipp>
 #include <dataflux/auth/impl/credentials.ipp>
 #include <dataflux/auth/impl/given_tokens.ipp>
+#include <dataflux/auth/impl/shared_tokens.ipp>
 #endif

@@ -45,6 +45,11 @@ class authorized_user_credentials final : public credentials {
  public:
   authorized_user_credentials(credentials_facts facts, authorized_user_login login)
       : credentials(std::move(facts)), login_(std::move(login)) {}
+  std::string token_identity() const override {
+    const http::url& to = login_.token_uri;
+    return login_.client_id + "\n" + login_.client_secret + "\n" + login_.refresh_token + "\n" +
+           to.origin.to_string() + to.target;
+  }
   std::unique_ptr<token_flow> start() const override {
     return std::unique_ptr<token_flow>(new refresh_token_flow(this->facts(), login_));
   }

@@ -3,6 +3,7 @@
 #include <dataflux/auth/detail/credentials_file.hpp>
 #include <dataflux/auth/detail/rsa_signer.hpp>
 #include <dataflux/auth/detail/service_account.hpp>
+#include <dataflux/auth/detail/sha256.hpp>
 #include <dataflux/auth/detail/token_endpoint.hpp>
 #include <dataflux/codec/detail/base64.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
@@ -22,6 +23,7 @@ struct service_account_key {
   std::string email;
   http::url token_uri;
   service_account_options options;
+  std::string digest;  ///< of the key
 
   /// Signs the claims of protocol.md 4.2: form B (for the token endpoint) names it as audience and
   /// has no subject; form A is the token itself.
@@ -92,6 +94,13 @@ class service_account_credentials final : public credentials {
  public:
   service_account_credentials(credentials_facts facts, service_account_key key)
       : credentials(std::move(facts)), key_(std::move(key)) {}
+  /// What is signed here costs no request.
+  std::string token_identity() const override {
+    if (!key_.options.exchange) return {};
+    const http::url& to = key_.token_uri;
+    return key_.email + "\n" + key_.key_id + "\n" + key_.digest + "\n" + key_.options.scopes +
+           "\n" + to.origin.to_string() + to.target;
+  }
   std::unique_ptr<token_flow> start() const override {
     if (key_.options.exchange)
       return std::unique_ptr<token_flow>(new jwt_bearer_flow(this->facts(), key_));
@@ -123,8 +132,15 @@ DATAFLUX_INLINE result<credentials_ptr> parse_service_account(
   }
   auto signer = rsa_signer::from_pem(*pem);
   if (!signer) return file->broken("field \"private_key\": " + signer.error().message());
-  service_account_key key{std::move(*signer), std::move(*key_id), std::move(*email),
-                          std::move(*token_uri), options};
+  const auto digest = sha256_of(*pem);
+  if (!digest) return digest.error();
+  service_account_key key{std::move(*signer),
+                          std::move(*key_id),
+                          std::move(*email),
+                          std::move(*token_uri),
+                          options,
+                          {}};
+  append_digest(key.digest, *digest);
   return credentials_ptr{
       std::make_shared<service_account_credentials>(std::move(*facts), std::move(key))};
 }

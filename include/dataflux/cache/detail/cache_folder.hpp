@@ -2,6 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/detail/config.hpp>
+#include <dataflux/exec/detail/own_folder.hpp>
 #include <dataflux/result.hpp>
 
 #include <sys/types.h>
@@ -52,8 +53,6 @@ class cache_file {
   int descriptor_{-1};
 };
 
-/// failed_precondition for a file system of several machines, by statfs::f_type.
-result<void> check_local_type(std::uint32_t type, const std::string& path);
 /// Its path.
 std::string cache_folder_path(const std::string& path);
 /// The cache's own folder below `path`. `make`: both are made where they are missing.

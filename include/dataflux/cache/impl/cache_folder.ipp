@@ -8,12 +8,10 @@
 #include <dataflux/exec/detail/folder_entries.hpp>
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/uio.h>
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <string_view>
@@ -24,50 +22,6 @@ inline constexpr std::string_view segment_prefix = "1-";
 inline constexpr std::size_t segment_digits = 8;
 /// Of no use for so long: a segment may be removed.
 inline constexpr ::time_t cache_idle_seconds = 15L * 60;
-
-/// File systems of several machines. Their numbers are not all in linux/magic.h.
-struct shared_file_system {
-  std::uint32_t type;
-  const char* name;
-};
-inline constexpr std::array<shared_file_system, 9> shared_file_systems{{
-    {NFS_SUPER_MAGIC, "NFS"},
-    {0xff534d42, "CIFS"},
-    {0xfe534d42, "SMB"},
-    {0x517b, "SMB"},
-    {V9FS_MAGIC, "9P"},
-    {0x00c36400, "Ceph"},
-    {0x0bd00bd0, "Lustre"},
-    {AFS_SUPER_MAGIC, "AFS"},
-    {0x47504653, "GPFS"},
-}};
-
-DATAFLUX_INLINE result<void> check_local_type(std::uint32_t type, const std::string& path) {
-  for (const shared_file_system& each : shared_file_systems) {
-    if (type != each.type) continue;
-    return error{errc::failed_precondition,
-                 "'" + path + "' is on " + each.name +
-                     ", which several machines share: a cache is of use on a disk of this machine"};
-  }
-  return {};
-}
-
-inline result<void> check_local(int folder, const std::string& path) {
-  struct statfs facts {};
-  if (::fstatfs(folder, &facts) != 0) return file_error(errno, "look at", path);
-  return check_local_type(static_cast<std::uint32_t>(facts.f_type), path);
-}
-
-inline result<void> check_own(int folder, const std::string& path) {
-  struct stat facts {};
-  if (::fstat(folder, &facts) != 0) return file_error(errno, "look at", path);
-  constexpr unsigned others_write = S_IWGRP | S_IWOTH;
-  if (facts.st_uid == ::geteuid() && (facts.st_mode & others_write) == 0) return {};
-  return error{errc::failed_precondition,
-               "'" + path +
-                   "' is another user's, or others may write there: what they put there would be "
-                   "served; remove it, or name another folder"};
-}
 
 DATAFLUX_INLINE ::ssize_t cache_file::read(bytes_span into, std::uint64_t at,
                                            bool may_block) const noexcept {
@@ -81,29 +35,23 @@ DATAFLUX_INLINE ::ssize_t cache_file::read(bytes_span into, bytes_span then, std
   return ::preadv2(descriptor_, to.data(), 2, static_cast<::off_t>(at), may_block ? 0 : RWF_NOWAIT);
 }
 
+inline std::string cache_folder_name() {
+  return std::string("dataflux-cache-").append(std::to_string(::geteuid()));
+}
+
 DATAFLUX_INLINE std::string cache_folder_path(const std::string& path) {
-  return std::string(path).append("/dataflux-cache-").append(std::to_string(::geteuid()));
+  return path + "/" + cache_folder_name();
 }
 
 DATAFLUX_INLINE result<cache_file> open_cache_folder(const std::string& path, bool make) {
-  if (path.empty()) return error{errc::invalid_argument, "folder: the name is empty"};
-  if (auto good = check_path(path); !good) return std::move(good).error();
-  constexpr unsigned everybody = 0777;
-  if (make && ::mkdir(path.c_str(), everybody) != 0 && errno != EEXIST) {
-    return file_error(errno, "make the folder", path);
-  }
-  const std::string own = cache_folder_path(path);
-  const cache_file above(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!above) return file_error(errno, "open", path);
-  if (auto local = check_local(above.descriptor(), path); !local) return std::move(local).error();
-  constexpr unsigned ours_alone = 0700;
-  if (make && ::mkdir(own.c_str(), ours_alone) != 0 && errno != EEXIST) {
-    return file_error(errno, "make the folder", own);
-  }
-  cache_file folder(::open(own.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder) return file_error(errno, "open", own);
-  if (auto good = check_own(folder.descriptor(), own); !good) return std::move(good).error();
-  return folder;
+  const std::string name = cache_folder_name();
+  auto folder = open_own_folder({.path = path,
+                                 .name = name,
+                                 .refused = S_IWGRP | S_IWOTH,
+                                 .why = "write there: what they put there would be served"},
+                                make);
+  if (!folder) return std::move(folder).error();
+  return cache_file(*folder);
 }
 
 DATAFLUX_INLINE std::string segment_name(std::uint32_t number) {

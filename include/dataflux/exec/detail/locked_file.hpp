@@ -27,6 +27,14 @@ inline lock_outcome try_lock(int file) noexcept {
   return errno == EAGAIN || errno == EACCES ? lock_outcome::taken : lock_outcome::unsupported;
 }
 
+/// Ends the lock at once, although a forked child has the file open, too.
+inline void unlock(int file) noexcept {
+  struct flock whole {};
+  whole.l_type = F_UNLCK;
+  whole.l_whence = SEEK_SET;
+  static_cast<void>(::fcntl(file, F_OFD_SETLK, &whole));
+}
+
 /// Whether an open file has the name `name` in the folder.
 inline bool has_name(int file, int folder, const char* name) noexcept {
   struct stat named {};
