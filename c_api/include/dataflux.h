@@ -326,6 +326,25 @@ typedef struct dataflux_client_options {
   const char* provider;
   /* What answers reads of a known generation; NULL = nothing does. */
   const dataflux_cache* cache;
+  /* From here on of each service, but for `host` and `token_cache`, which are of GCS.
+   * For mutual TLS, PEM: a certificate, and behind it those that lead to its authority; its key;
+   * and that one's password, where it has one, which is never logged. The files are read anew for
+   * each connection. NULL = none; of GCS those of GOOGLE_API_USE_CLIENT_CERTIFICATE. */
+  const char* client_certificate_file;
+  const char* client_key_file;
+  const char* client_key_password;
+  /* "http[s]://[user[:password]@]host:port", never logged with its user; NULL = https_proxy,
+   * http_proxy, all_proxy and no_proxy of the environment. */
+  const char* proxy;
+  const char* no_proxy;      /* hosts without a proxy: "*", names, addresses, networks, by commas */
+  const char* proxy_ca_file; /* PEM, of an https `proxy`; NULL = as of the service */
+  /* "host:port:address[,address...]", several between blanks: no name server is asked for them. */
+  const char* resolve;
+  /* "host[:port]": what requests and certificates name, while connections go to `endpoint`. */
+  const char* host;
+  /* A folder of this machine by which processes share tokens; NULL = DATAFLUX_TOKEN_CACHE, or none.
+   */
+  const char* token_cache;
 } dataflux_client_options;
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options, size_t size);

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -108,15 +109,38 @@ dataflux::credentials_ptr keeping(const ring_ptr& ring, dataflux::credentials_pt
   return {std::make_shared<both>(std::move(credentials), ring), same};
 }
 
+std::vector<std::string> words_of(const char* text) {
+  std::vector<std::string> words;
+  std::string_view rest = text == nullptr ? "" : text;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find_first_of(" \t\n"), rest.size());
+    if (end > 0) words.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return words;
+}
+
+/// How all clients connect.
+void set_transport(const dataflux_client_options& o, dataflux::curl_transport_options& t) {
+  t.ca_file = text_of(o.ca_file);
+  t.io_threads = o.io_threads;
+  t.max_connections_per_host = o.max_connections_per_host;
+  t.client = {.certificate_file = text_of(o.client_certificate_file),
+              .key_file = text_of(o.client_key_file),
+              .key_password = text_of(o.client_key_password)};
+  t.proxy = text_of(o.proxy);
+  t.no_proxy = text_of(o.no_proxy);
+  t.proxy_ca_file = text_of(o.proxy_ca_file);
+  t.resolve = words_of(o.resolve);
+}
+
 /// What the clients of all services have.
 template <class Options>
 void set_shared(const dataflux_client_options& o, const ring_ptr& ring, Options& c) {
   c.observer = ring.get();
   c.endpoint = text_of(o.endpoint);
   c.user_agent = text_of(o.user_agent);
-  c.transport.ca_file = text_of(o.ca_file);
-  c.transport.io_threads = o.io_threads;
-  c.transport.max_connections_per_host = o.max_connections_per_host;
+  set_transport(o, c.transport);
   c.connect_timeout = duration_of(o.connect_timeout_ns);
   c.stall_timeout = duration_of(o.stall_timeout_ns);
   c.first_byte_timeout = duration_of(o.first_byte_timeout_ns);
@@ -156,6 +180,8 @@ result<any_client> make_gcs(const dataflux_client_options& o, const ring_ptr& ri
   c.tokens_to_emulator = o.tokens_to_emulator != 0;
   c.user_project = text_of(o.user_project);
   c.quota_project = text_of(o.quota_project);
+  c.host = text_of(o.host);
+  c.token_cache = text_of(o.token_cache);
   set_shared(o, ring, c);
   auto made = dataflux::gcs::client::create(std::move(c));
   if (!made) return std::move(made).error();
@@ -194,6 +220,8 @@ result<any_client> make_s3(const dataflux_client_options& o, const ring_ptr& rin
                         {o.credentials_file != nullptr, "credentials_file"},
                         {o.user_project != nullptr, "user_project"},
                         {o.quota_project != nullptr, "quota_project"},
+                        {o.host != nullptr, "host"},
+                        {o.token_cache != nullptr, "token_cache"},
                         {o.provider != nullptr, "provider"}},
                        "S3");
   if (!fits) return std::move(fits).error();
@@ -224,6 +252,8 @@ result<any_client> make_ais(const dataflux_client_options& o, const ring_ptr& ri
                         {o.credentials_file != nullptr, "credentials_file"},
                         {o.user_project != nullptr, "user_project"},
                         {o.quota_project != nullptr, "quota_project"},
+                        {o.host != nullptr, "host"},
+                        {o.token_cache != nullptr, "token_cache"},
                         {o.region != nullptr, "region"},
                         {o.addressing != 0, "addressing"},
                         {o.access_key_id != nullptr, "access_key_id"},

@@ -45,6 +45,10 @@ struct client_options {
   /// "https://host[:port][/base]"; empty = the emulator named by STORAGE_EMULATOR_HOST when that is
   /// set, else the universe's endpoint.
   std::string endpoint{};
+  /// "host[:port]": what requests, SNI and the certificate that is asked for name, while
+  /// connections go to `endpoint`, an https address: of Private Service Connect, of a restricted
+  /// VIP, of a tunnel. Empty: the host of `endpoint`. Not with `shared_transport`.
+  std::string host{};
   /// `endpoint` names an emulator: plain HTTP is allowed, and no credentials are sent or
   /// searched for, nor taken by client::set_token().
   bool emulator{false};
@@ -74,6 +78,12 @@ struct client_options {
   /// The same for completing an upload, which may take the service minutes.
   duration complete_timeout{std::chrono::minutes(10)};
   duration connect_timeout{std::chrono::seconds(10)};
+  /// A folder of this machine by which its processes share tokens, so that one of them asks for all
+  /// (auth/credentials.hpp). Empty: the one that DATAFLUX_TOKEN_CACHE names; none: not shared.
+  std::string token_cache{};
+  /// transport.client is shown to the service and to endpoints of tokens. Where it is empty, the
+  /// environment may name a certificate, as in Google's own libraries (auth/detail/mutual_tls.hpp).
+  /// With one and without `endpoint` the client goes to storage.mtls.googleapis.com.
   curl_transport_options transport{};
   /// Used instead of a curl_transport: for tests, or shared by several clients. The client holds
   /// it.
@@ -108,8 +118,8 @@ struct client_options {
 class client final : public detail::begins<client> {
  public:
   /// Starts the I/O threads; sends nothing. Errors: those of finding credentials
-  /// (auth/credentials.hpp); invalid_argument for a bad endpoint, file or option;
-  /// resource_exhausted without threads or descriptors.
+  /// (auth/credentials.hpp), a client certificate, and the folder of tokens; invalid_argument for a
+  /// bad endpoint, file or option; resource_exhausted without threads or descriptors.
   static result<std::shared_ptr<client>> create(client_options options = {});
   DATAFLUX_INLINE ~client() override;
 

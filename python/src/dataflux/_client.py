@@ -29,6 +29,7 @@ from ._wait import Blocking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Literal
 
     from ._cache import Cache
@@ -43,7 +44,8 @@ class Options:
     """What a client was made with: plain values, which a pickle or a forked child makes it of again."""
 
     _texts = ("endpoint", "credentials_file", "user_project", "quota_project", "user_agent", "ca_file", "region",
-              "access_key_id", "secret_access_key", "session_token", "provider")
+              "access_key_id", "secret_access_key", "session_token", "provider", "client_certificate_file",
+              "client_key_file", "client_key_password", "proxy", "no_proxy", "proxy_ca_file", "host", "token_cache")
     _counts = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency",
                "memory_cap", "upload_memory", "slice")
     _short = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency")
@@ -53,10 +55,12 @@ class Options:
     # Options that some services alone have.
     _of = {("s3",): ("region", "addressing", "access_key_id", "secret_access_key", "session_token", "requester_pays",
                      "upload_checksum"),
-           ("gcs",): ("emulator", "credentials_file", "user_project", "quota_project", "tokens_to_emulator"),
+           ("gcs",): ("emulator", "credentials_file", "user_project", "quota_project", "tokens_to_emulator", "host",
+                      "token_cache"),
            ("gcs", "ais"): ("credentials", "token_limit"),
            ("ais",): ("provider",)}
-    _secret = ("secret_access_key", "session_token")
+    _secret = ("secret_access_key", "session_token", "client_key_password")
+    _paths = ("token_cache",)
     _times = ("connect_timeout", "first_byte_timeout", "stall_timeout", "token_limit")
 
     def __init__(self, given):
@@ -64,7 +68,7 @@ class Options:
         for name in self._texts:
             value = given[name]
             if value is not None and not isinstance(value, str):
-                given[name] = value = os.fspath(value) if name.endswith("_file") else value
+                given[name] = value = os.fspath(value) if name.endswith("_file") or name in self._paths else value
                 if not isinstance(value, str):
                     raise TypeError(f"{name}: a str is needed, and not a {type(value).__name__}")
             if value is not None and "\0" in value:
@@ -75,6 +79,7 @@ class Options:
             flag_of(given[name], name)
         for name in self._times:
             nanoseconds(given[name], name)
+        given["resolve"] = _words_of(given["resolve"])
         if given["cache"] is not None:
             from ._cache import Cache
 
@@ -115,7 +120,8 @@ class Options:
 
     def carry_secret(self):
         """A pickle would have one."""
-        return getattr(self.source, "secret", False) or any(self.given[name] for name in self._secret)
+        return getattr(self.source, "secret", False) or any(self.given[name] for name in self._secret) or \
+            "@" in (self.given["proxy"] or "")
 
     def struct(self):
         given = self.given
@@ -127,6 +133,7 @@ class Options:
             setattr(made, name, bool(given[name]))
         for name, names in self._names.items():
             setattr(made, name, names.index(given[name]))
+        made.resolve = " ".join(given["resolve"]).encode() or None
         made.event_capacity = _events.CAPACITY
         if given["cache"] is not None:
             made.cache = given["cache"]._handle().value
@@ -152,6 +159,19 @@ class Options:
         from ._credentials import Tokens
 
         return Tokens(self.source)
+
+
+def _words_of(resolve):
+    """The entries of `resolve`, which may be one."""
+    if resolve is None:
+        return ()
+    entries = (resolve,) if isinstance(resolve, str) else tuple(resolve)
+    for each in entries:
+        if not isinstance(each, str):
+            raise TypeError(f"resolve: a str, or several, are needed, and not a {type(each).__name__}")
+        if not each or any(c.isspace() or c == "\0" for c in each):
+            raise ValueError(f'resolve: {each!r} is not of the form "host:port:address[,address...]"')
+    return entries
 
 
 class Core:
@@ -210,6 +230,20 @@ class Core:
             "composite" (Cloudflare's R2) or "none".
         provider: of AIStore, whose buckets are meant: "ais", the default; behind it "aws" (or "s3"), "gcp" ("gs"),
             "azure" or "oci", whose buckets are read and written, and not listed.
+        client_certificate_file, client_key_file, client_key_password: for mutual TLS, PEM: a certificate, with those
+            behind it that lead to its authority; its key, and the password that it may have, which is never shown nor
+            pickled. Of Google Cloud Storage those of GOOGLE_API_USE_CLIENT_CERTIFICATE, by default; with one, and without
+            `endpoint`, the client goes to storage.mtls.googleapis.com unless GOOGLE_API_USE_MTLS_ENDPOINT says "never".
+        proxy: "http[s]://[user[:password]@]host:port"; by default the environment's https_proxy, http_proxy,
+            all_proxy and no_proxy say. One with a user is never pickled.
+        no_proxy: hosts that are reached without one: "*", names with what is below them, addresses, networks, with
+            commas between them.
+        proxy_ca_file: a PEM file of the authorities of an https `proxy`.
+        resolve: "host:port:address[,address...]", or several: no name server is asked for these hosts.
+        host: "host[:port]" that requests and certificates name, while connections go to `endpoint`: of Private Service
+            Connect, of restricted.googleapis.com.
+        token_cache: a folder of this machine by which processes share tokens, so that one asks for all; by default what
+            DATAFLUX_TOKEN_CACHE names. docs/private-endpoints.md says more of all these.
         cache: a Cache, which answers reads of a known generation from a disk of this machine. Several
             clients may have one.
 
@@ -235,7 +269,12 @@ class Core:
                  addressing: Literal["automatic", "virtual_hosted", "path"] = "automatic",
                  requester_pays: bool = False,
                  upload_checksum: Literal["full_object", "composite", "none"] = "full_object",
-                 provider: str | None = None, cache: Cache | None = None) -> None:
+                 provider: str | None = None, cache: Cache | None = None,
+                 client_certificate_file: str | os.PathLike[str] | None = None,
+                 client_key_file: str | os.PathLike[str] | None = None, client_key_password: str | None = None,
+                 proxy: str | None = None, no_proxy: str | None = None,
+                 proxy_ca_file: str | os.PathLike[str] | None = None, resolve: str | Iterable[str] | None = None,
+                 host: str | None = None, token_cache: str | os.PathLike[str] | None = None) -> None:
         given = dict(locals())
         del given["self"]
         self._options = Options(given)
@@ -338,7 +377,7 @@ class Core:
         return _again, (type(self), self._options.given)
 
     def __repr__(self):
-        hidden = ("credentials", "access_key_id", *Options._secret)
+        hidden = ("credentials", "access_key_id", "proxy", *Options._secret)
         given = ", ".join(f"{name}={'...' if name in hidden else repr(value)}"
                           for name, value in self._options.given.items()
                           if value and value not in ("gcs", "automatic", "full_object"))

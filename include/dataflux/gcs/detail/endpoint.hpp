@@ -19,8 +19,11 @@ namespace dataflux::inline DATAFLUX_ABI::detail::gcs {
 ///     auto local = gcs::endpoint::emulator("localhost:4443");           // a fake one
 class endpoint {
  public:
-  /// "https://storage.{domain}". Errors: invalid_argument unless `domain` is a host name.
-  static result<endpoint> for_universe(std::string_view domain = "googleapis.com");
+  /// "https://storage.{domain}", or "https://storage.mtls.{domain}", which asks for a client
+  /// certificate. Errors: invalid_argument unless `domain` is a host name, and for a certificate
+  /// outside googleapis.com, where no endpoint asks for one.
+  static result<endpoint> for_universe(std::string_view domain = "googleapis.com",
+                                       bool mutual_tls = false);
 
   /// A front of the real service: a private address, mutual TLS, a proxy that speaks for it.
   /// `url` = "https://host[:port][/base]"; a trailing '/' and "/storage/v1" are dropped. Tokens go

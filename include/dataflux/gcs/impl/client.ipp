@@ -2,11 +2,13 @@
 
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/environment.hpp>
+#include <dataflux/auth/detail/mutual_tls.hpp>
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/gcs/detail/dialect.hpp>
 #include <dataflux/gcs/detail/verbs.hpp>
 #include <dataflux/http/curl_transport.hpp>
+#include <dataflux/http/detail/routes.hpp>
 #include <dataflux/service/detail/bearer_signer.hpp>
 #include <dataflux/service/detail/client_core.hpp>
 #include <dataflux/service/detail/verb_of.hpp>
@@ -69,15 +71,64 @@ inline result<void> check_universe(const client_options& o) {
                                            o.universe_domain + "\""};
 }
 
-inline result<destination> find_destination(const client_options& o) {
+/// Requests name `host`, and connections go to the endpoint.
+inline result<void> name_endpoint(client_options& o) {
+  if (o.host.empty()) return {};
+  if (o.endpoint.empty() || o.shared_transport != nullptr) {
+    return error{errc::invalid_argument,
+                 "host: it goes with an endpoint, and with a transport of the client's own"};
+  }
+  const auto where = http::parse_url(o.endpoint);
+  if (!where || !where->origin.tls) {
+    return error{errc::invalid_argument,
+                 "host: it goes with an endpoint of the form https://host[:port][/base]"};
+  }
+  const auto named = http::parse_url("https://" + o.host);
+  if (!named || named->target != "/") {
+    return error{errc::invalid_argument, "host: it is not of the form host[:port]"};
+  }
+  using routes = http::routes;
+  const http::origin& from = named->origin;
+  o.transport.connect_to.push_back(routes::text_of({from.host, from.port}) + ":" +
+                                   routes::text_of({where->origin.host, where->origin.port}));
+  o.endpoint = from.to_string() + where->target;
+  return {};
+}
+
+inline bool is_at_emulator(const client_options& o) {
+  return o.emulator || (o.endpoint.empty() &&
+                        auth::set_variable(auth::process_environment(), "STORAGE_EMULATOR_HOST"));
+}
+
+/// The certificate that is shown goes into the transport's options.
+inline result<auth::mutual_tls> find_certificate(client_options& o) {
+  if (is_at_emulator(o) || o.shared_transport != nullptr) return auth::mutual_tls{};
+  auto found = auth::find_mutual_tls(auth::process_environment(), o.transport.client);
+  if (!found) return found;
+  o.transport.client = found->certificate;
+  found->endpoints = found->endpoints && o.endpoint.empty();
+  return found;
+}
+
+/// By the folder that is named, if there is one.
+inline result<credentials_ptr> shared(credentials_ptr of, const client_options& o) {
+  std::string folder = o.token_cache;
+  if (folder.empty()) {
+    folder = auth::process_environment().variable("DATAFLUX_TOKEN_CACHE").value_or("");
+  }
+  if (folder.empty() || of == nullptr) return of;
+  return share_tokens(std::move(of), folder, o.observer);
+}
+
+inline result<destination> find_destination(const client_options& o, bool mutual_tls) {
   if (o.emulator) return at_emulator(o.endpoint, o);
   if (o.endpoint.empty()) {
     // Also when credentials were given: a real token must never go to an emulator.
     const auto emulator = auth::process_environment().variable("STORAGE_EMULATOR_HOST");
     if (emulator && !emulator->empty()) return at_emulator(*emulator, o);
   }
-  auto where =
-      o.endpoint.empty() ? endpoint::for_universe(o.universe_domain) : endpoint::custom(o.endpoint);
+  auto where = o.endpoint.empty() ? endpoint::for_universe(o.universe_domain, mutual_tls)
+                                  : endpoint::custom(o.endpoint);
   if (!where) return std::move(where).error();
   if (o.credentials) {
     if (auto fits = check_universe(o); !fits) return std::move(fits).error();
@@ -131,7 +182,7 @@ inline service::call_options call_options_of(client_options given) {
           .observer = all.observer};
 }
 
-inline ref<client_core> make_core(const client_options& o, destination to,
+inline ref<client_core> make_core(const client_options& o, destination to, bool mutual_tls,
                                   std::shared_ptr<http::transport> transport) {
   dialect::settings how{.user_project = o.user_project,
                         .quota_project = quota_project_of(o, to.credentials),
@@ -139,7 +190,8 @@ inline ref<client_core> make_core(const client_options& o, destination to,
                         .takes_tokens = !to.where.is_emulator() || o.tokens_to_emulator,
                         .given = o.credentials};
   auto who = std::make_unique<service::bearer_signer>(
-      std::move(to.credentials), *transport, auth::token_cache_options{.observer = o.observer});
+      std::move(to.credentials), *transport,
+      auth::token_cache_options{.mutual_tls = mutual_tls, .observer = o.observer});
   return ref<client_core>::adopt(new client_core(
       call_options_of(o), std::make_unique<const dialect>(std::move(to.where), std::move(how)),
       std::move(who), std::move(transport)));
@@ -171,8 +223,14 @@ DATAFLUX_INLINE client::client(detail::ref<detail::service::client_core> core) n
     : core_(std::move(core)) {}
 
 DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options options) {
-  auto where = detail::gcs::find_destination(options);
+  if (auto good = detail::gcs::name_endpoint(options); !good) return std::move(good).error();
+  const auto certificate = detail::gcs::find_certificate(options);
+  if (!certificate) return certificate.error();
+  auto where = detail::gcs::find_destination(options, certificate->endpoints);
   if (!where) return std::move(where).error();
+  auto whose = detail::gcs::shared(std::move(where->credentials), options);
+  if (!whose) return std::move(whose).error();
+  where->credentials = *std::move(whose);
   if (auto good = detail::gcs::check_fields(options, where->credentials); !good) {
     return std::move(good).error();
   }
@@ -183,8 +241,8 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
     if (!made) return std::move(made).error();
     transport = std::move(*made);
   }
-  return std::shared_ptr<client>(
-      new client(detail::gcs::make_core(options, *std::move(where), std::move(transport))));
+  return std::shared_ptr<client>(new client(detail::gcs::make_core(
+      options, *std::move(where), certificate->endpoints, std::move(transport))));
 }
 
 DATAFLUX_INLINE client::~client() { detail::service::end_core(core_); }

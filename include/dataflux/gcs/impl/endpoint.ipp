@@ -50,12 +50,18 @@ DATAFLUX_INLINE result<endpoint> endpoint::make(std::string_view text, bool is_e
   return endpoint{std::move(url->origin), base, is_emulator};
 }
 
-DATAFLUX_INLINE result<endpoint> endpoint::for_universe(std::string_view domain) {
+DATAFLUX_INLINE result<endpoint> endpoint::for_universe(std::string_view domain, bool mutual_tls) {
   // A port or a path in a universe's domain would move the tokens elsewhere.
   if (domain.empty() || domain.find_first_of("/:@?#[]") != std::string_view::npos) {
     return error{errc::invalid_argument, "the universe domain is not a host name"};
   }
-  return make(std::string{"https://storage."}.append(domain), false);
+  if (mutual_tls && domain != "googleapis.com") {
+    return error{errc::invalid_argument,
+                 "mutual TLS has no endpoint outside of googleapis.com: name an endpoint, or set "
+                 "GOOGLE_API_USE_MTLS_ENDPOINT=never"};
+  }
+  return make(std::string{"https://storage."}.append(mutual_tls ? "mtls." : "").append(domain),
+              false);
 }
 
 DATAFLUX_INLINE result<endpoint> endpoint::custom(std::string_view url) { return make(url, false); }
