@@ -117,8 +117,8 @@ credentials_ptr make_set_tokens(std::function<void()> needed = {}, duration limi
 ///
 /// Errors: failed_precondition for a folder on a file system of several machines (NFS and its
 /// like), and for one in which others may replace what is not theirs. The same for an own folder
-/// that is another user's or may be looked into. Else those of the file system. `observer` gets a
-/// warning of each later failure, which ends nothing.
+/// that is another user's or may be looked into, or what is missing. Else those of the file system.
+/// `observer` gets a warning of each later failure, which ends nothing.
 ///
 /// Lifetime: `observer`, which may be null, outlives the credentials. Threads: any. Cost: looks at
 /// the folder; then some system calls for each new token, on the thread for blocking steps.

@@ -165,6 +165,8 @@ def _words_of(resolve):
     """The entries of `resolve`, which may be one."""
     if resolve is None:
         return ()
+    if not isinstance(resolve, str) and not hasattr(resolve, "__iter__"):
+        raise TypeError(f"resolve: a str, or several, are needed, and not a {type(resolve).__name__}")
     entries = (resolve,) if isinstance(resolve, str) else tuple(resolve)
     for each in entries:
         if not isinstance(each, str):

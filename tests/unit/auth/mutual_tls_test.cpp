@@ -181,6 +181,11 @@ TEST_CASE("mutual_tls: a device's file that is broken, and a program that fails,
     return dataflux::error{errc::deadline_exceeded, "program \"helper\": has not ended in time"};
   };
   CHECK(failure() == "program \"helper\": has not ended in time");
+  // No call takes a program that is missing for an object that is.
+  machine.machine.program = [](const auto&) -> result<std::string> {
+    return dataflux::error{errc::not_found, "program \"helper\": cannot be started"};
+  };
+  CHECK(machine.find().error().code() == errc::failed_precondition);
   machine.machine.files[workload] = "{";
   CHECK(machine.find().error().message() ==
         "certificate configuration " + workload + ": it is not valid JSON");

@@ -308,6 +308,7 @@ TEST_CASE("shared_tokens: folders that are not this user's alone are refused", "
   fs::remove(own_folder(at));
   fs::create_directory_symlink(at.path, own_folder(at));
   CHECK(refused().message().find("Not a directory") != std::string::npos);
+  CHECK(refused().code() == errc::failed_precondition);
   fs::remove(own_folder(at));
   fs::permissions(at.path, fs::perms::all);
   const error others = refused();

@@ -30,7 +30,7 @@ struct mutual_tls {
 ///
 /// Errors: invalid_argument for another value of a variable, for a broken file, and for what the
 /// program gives that is no certificate and key; those of run_program(), with the file that names
-/// the program.
+/// the program; failed_precondition where that is missing.
 ///
 /// Lifetime: `machine` is used during this call only. Threads: any. Cost: reads variables; files,
 /// and 30 s at most for the program, where they ask for a certificate. Blocks meanwhile.

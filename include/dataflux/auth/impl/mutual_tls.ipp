@@ -71,7 +71,12 @@ inline result<client_certificate> of_device(const environment& machine) {
                  path + ": field \"cert_provider_command\" is missing, or no list of words"};
   }
   auto output = machine.run(command, provider_limit);
-  if (!output) return error{output.error().code(), path + ": " + output.error().message()};
+  if (!output) {
+    // What is missing is no object of whoever calls.
+    const errc code = output.error().code();
+    return error{code == errc::not_found ? errc::failed_precondition : code,
+                 path + ": " + output.error().message()};
+  }
   auto found = read_provided_certificate(*output);
   if (!found) return error{found.error().code(), path + ": " + found.error().message()};
   return found;

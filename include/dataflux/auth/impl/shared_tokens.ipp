@@ -199,7 +199,10 @@ DATAFLUX_INLINE result<credentials_ptr> share_tokens(credentials_ptr of, const s
   std::string name;
   d::append_digest(name, *digest);
   if (auto good = d::token_file(folder, name).check(); !good) {
-    return error{good.error().code(), "the cache of tokens: " + good.error().message()};
+    // What is missing is no object of whoever calls.
+    const errc code = good.error().code();
+    return error{code == errc::not_found ? errc::failed_precondition : code,
+                 "the cache of tokens: " + good.error().message()};
   }
   auto with = std::make_shared<d::token_sharing>(std::move(of), folder, std::move(name), observer);
   return credentials_ptr{std::make_shared<d::shared_credentials>(std::move(with))};
