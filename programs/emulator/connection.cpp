@@ -123,6 +123,7 @@ void connection::on_head() {
   request_.method = view(message.method_string());
   request_.target = view(message.target());
   request_.secure = secure_;
+  request_.client_certificate = client_certificate_;
   for (const auto& field : message) {
     request_.headers.push_back({view(field.name_string()), view(field.value())});
   }

@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 /// Seen by connection.cpp and listener.cpp only: Beast and Asio take long to compile.
 namespace emulator {
@@ -55,6 +57,8 @@ class connection : public std::enable_shared_from_this<connection> {
   void on_read(error_code failed, std::size_t n);
   void on_written(error_code failed, std::size_t n);
   void on_farewell();
+  /// The client's certificate, DER in base64.
+  void show(std::string certificate) { client_certificate_ = std::move(certificate); }
 
  private:
   using timer_type =
@@ -84,6 +88,7 @@ class connection : public std::enable_shared_from_this<connection> {
   service& service_;
   timer_type timer_;
   const bool secure_;
+  std::string client_certificate_{};
 
   boost::beast::flat_buffer in_{};
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_{};

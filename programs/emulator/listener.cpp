@@ -1,4 +1,5 @@
 #include <emulator/connection.hpp>
+#include <emulator/digest.hpp>
 #include <emulator/listener.hpp>
 
 #include <signal.h>
@@ -9,8 +10,12 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -54,11 +59,21 @@ class tls_connection final : public connection {
       : connection(behind, socket.get_executor(), true), stream_(std::move(socket), tls) {}
   void start() override {
     stream_.async_handshake(net::ssl::stream_base::server, [me = self()](error_code failed) {
+      if (!failed) me->keep_certificate();
       if (!failed) me->read_head();
     });
   }
 
  private:
+  void keep_certificate() {
+    const std::unique_ptr<X509, decltype(&X509_free)> shown{
+        SSL_get1_peer_certificate(stream_.native_handle()), X509_free};
+    unsigned char* bytes = nullptr;
+    const int size = shown == nullptr ? 0 : i2d_X509(shown.get(), &bytes);
+    if (size <= 0) return;
+    show(base64_encode({reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size)}));
+    OPENSSL_free(bytes);
+  }
   std::shared_ptr<tls_connection> self() {
     return std::static_pointer_cast<tls_connection>(shared_from_this());
   }
@@ -127,12 +142,17 @@ struct listener::impl {
     tls->set_options(net::ssl::context::no_tlsv1 | net::ssl::context::no_tlsv1_1);
     tls->use_certificate_chain(net::buffer(made.certificate_pem));
     tls->use_private_key(net::buffer(made.key_pem), net::ssl::context::pem);
-    if (!demands) return;
-    tls->add_certificate_authority(net::buffer(made.authority_pem));
-    tls->set_verify_mode(net::ssl::verify_peer | net::ssl::verify_fail_if_no_peer_cert);
     // Without a name for them, sessions of clients with a certificate cannot be resumed.
     static constexpr unsigned char name[] = "emulator";
     ::SSL_CTX_set_session_id_context(tls->native_handle(), name, sizeof name);
+    if (demands) {
+      tls->add_certificate_authority(net::buffer(made.authority_pem));
+      tls->set_verify_mode(net::ssl::verify_peer | net::ssl::verify_fail_if_no_peer_cert);
+      return;
+    }
+    // Whoever has a certificate may show it: what it is good for, a verb says.
+    tls->set_verify_mode(net::ssl::verify_peer);
+    tls->set_verify_callback([](bool, net::ssl::verify_context&) { return true; });
   }
 
   void accept() {

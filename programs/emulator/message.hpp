@@ -31,6 +31,8 @@ struct http_request {
   std::vector<header_view> headers{};
   content body{};
   bool secure{false};  ///< came over TLS
+  /// The certificate that the client showed, DER in base64; empty: none.
+  std::string_view client_certificate{};
 
   /// The first value of that name, empty when there is none.
   std::string_view header(std::string_view name) const noexcept;

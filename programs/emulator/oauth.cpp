@@ -4,6 +4,8 @@
 #include <emulator/oauth.hpp>
 #include <emulator/uri.hpp>
 
+#include <algorithm>
+
 namespace emulator {
 namespace {
 
@@ -87,14 +89,16 @@ std::string token_authority::refusal_of(std::string_view jwt, bool for_exchange,
   return by_scope || by_audience ? "" : "Invalid JWT: needs either scope or the storage audience";
 }
 
+std::string token_authority::issue(std::chrono::seconds life) {
+  const std::lock_guard lock{mutex_};
+  const std::string number = std::to_string(next_++);
+  std::string token = "ya29.emulator-" + number + "-" + hex_encode(md5("token " + number));
+  issued_.emplace(token, std::chrono::system_clock::now() + std::min(life, lifetime_));
+  return token;
+}
+
 http_reply token_authority::grant(std::string_view scope) {
-  std::string token;
-  {
-    const std::lock_guard lock{mutex_};
-    const std::string number = std::to_string(next_++);
-    token = "ya29.emulator-" + number + "-" + hex_encode(md5("token " + number));
-    issued_.emplace(token, std::chrono::system_clock::now() + lifetime_);
-  }
+  const std::string token = issue();
   json_writer out{false};
   out.begin_object();
   out.member("access_token", token);
@@ -176,13 +180,14 @@ http_reply token_authority::metadata(const http_request& request) {
   return reply;
 }
 
+bool token_authority::issued(std::string_view bearer) const {
+  const std::lock_guard lock{mutex_};
+  const auto at = issued_.find(bearer);
+  return at != issued_.end() && at->second > std::chrono::system_clock::now();
+}
+
 bool token_authority::accepts(std::string_view bearer) const {
-  {
-    const std::lock_guard lock{mutex_};
-    const auto at = issued_.find(bearer);
-    if (at != issued_.end()) return at->second > std::chrono::system_clock::now();
-  }
-  return refusal_of(bearer, false, {}).empty();
+  return issued(bearer) || refusal_of(bearer, false, {}).empty();
 }
 
 void token_authority::revoke_all() {

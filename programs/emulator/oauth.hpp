@@ -20,6 +20,19 @@ struct identity {
   std::string client_id{"emulator-client"};
   std::string client_secret{"emulator-secret"};
   std::string refresh_token{"emulator-refresh-token"};
+
+  // Of federation.
+  std::string audience{
+      "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/emulator/providers/"
+      "own"};
+  std::string workforce_audience{
+      "//iam.googleapis.com/locations/global/workforcePools/emulator/providers/own"};
+  std::string subject_token{"emulator.subject.token"};
+  std::string workforce_refresh_token{"emulator-workforce-refresh-token"};
+  /// Whom the others may act for; and whom they may act for through `delegate_email` alone.
+  std::string target_email{"target@example.iam.gserviceaccount.com"};
+  std::string far_email{"far@example.iam.gserviceaccount.com"};
+  std::string delegate_email{"delegate@example.iam.gserviceaccount.com"};
 };
 
 /// The token endpoint (`POST /token`), the metadata server (`/computeMetadata/v1/...`), and the
@@ -36,6 +49,17 @@ class token_authority {
 
   /// True for a live token issued here and for a valid self-signed JWT of the known account.
   bool accepts(std::string_view bearer) const;
+  /// True for a live token issued here.
+  bool issued(std::string_view bearer) const;
+  /// A token that is good for so long, at most as long as all are.
+  std::string issue(std::chrono::seconds life = std::chrono::hours{24});
+  std::chrono::seconds lifetime() const noexcept { return lifetime_; }
+  const identity& known() const noexcept { return known_; }
+  /// Whether its key is that of this authority.
+  bool owns(std::string_view email) const noexcept {
+    return email == known_.client_email || email == known_.target_email ||
+           email == known_.far_email;
+  }
   /// Forgets all tokens issued, so that the next calls answer 401.
   void revoke_all();
 

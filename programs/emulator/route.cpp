@@ -1,3 +1,4 @@
+#include <emulator/federation.hpp>
 #include <emulator/route.hpp>
 #include <emulator/verbs.hpp>
 
@@ -243,6 +244,8 @@ call route(const http_request& request) {
     if (slash > 1) out.item = percent_decode(out.path.substr(slash));
   } else if (out.path == "/token" && method == "POST") {
     out.verb = "token";
+  } else if (const auto verb = identity_verb(request, out.item); !verb.empty()) {
+    out.verb = verb;
   } else if (under("/batch") && method == "POST") {
     out.verb = "batch";
   } else if (under("/_emulator")) {

@@ -25,6 +25,7 @@ service::service(const service_options& options)
     : options_(options),
       store_(options.s3 ? bucket_store::naming::s3 : bucket_store::naming::google),
       tokens_(options.known, options.token_lifetime),
+      federation_(tokens_),
       traffic_(options.log_limit),
       rates_(options.rates),
       pace_(options.network.total_bytes_per_second),
@@ -179,6 +180,7 @@ http_reply service::dispatch(const call& asked, const http_request& request) {
   }
   if (verb == "token") return tokens_.token(request);
   if (verb == "metadata") return tokens_.metadata(request);
+  if (federation::answers(verb)) return federation_.answer(asked, request);
   if (verb == "batch") return batch(request);
   if (verb == "retry_test") return retry_tests_.answer(asked, request);
   if (!request.header("x-goog-emulator-instructions").empty()) {
@@ -279,6 +281,7 @@ exchange service::answer(call& asked, const http_request& request) {
   if (const auto* less = std::get_if<fault::keep_less>(&action)) asked.persist_limit = less->bytes;
   if (std::holds_alternative<fault::expire_tokens>(action)) {
     tokens_.revoke_all();
+    federation_.end_sessions();
     if (s3_) s3_->end_sessions();
   }
   asked.ignore_conditions = std::holds_alternative<fault::ignore_conditions>(action);

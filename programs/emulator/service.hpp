@@ -6,6 +6,7 @@
 #include <emulator/bucket_store.hpp>
 #include <emulator/control_api.hpp>
 #include <emulator/faults.hpp>
+#include <emulator/federation.hpp>
 #include <emulator/hmac_keys.hpp>
 #include <emulator/inflict.hpp>
 #include <emulator/json_api.hpp>
@@ -73,6 +74,7 @@ class service {
   upload_store& uploads() noexcept { return uploads_; }
   session_store& sessions() noexcept { return sessions_; }
   token_authority& tokens() noexcept { return tokens_; }
+  emulator::federation& federation() noexcept { return federation_; }
   fault_script& faults() noexcept { return faults_; }
   traffic& seen() noexcept { return traffic_; }
   const network_options& network() const noexcept { return options_.network; }
@@ -102,6 +104,7 @@ class service {
   upload_store uploads_{};
   session_store sessions_{};
   token_authority tokens_;
+  emulator::federation federation_;
   hmac_keys keys_{};
   signers signers_{tokens_, keys_};
   retry_tests retry_tests_{};

@@ -28,7 +28,7 @@ std::optional<bool> signers::rsa(std::string_view account, std::string_view text
     const auto at = told_.find(account);
     if (at != told_.end()) return at->second->verifies(text, signed_text);
   }
-  if (account != own_.client_email()) return std::nullopt;
+  if (!own_.owns(account)) return std::nullopt;
   return own_.key().verifies(text, signed_text);
 }
 

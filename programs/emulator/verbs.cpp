@@ -134,6 +134,11 @@ constexpr verb_row rows[] = {
     {"batch"},
     {"token"},
     {"metadata"},
+    {.name = "sts.exchange", .billed = false},
+    {.name = "sts.refresh", .billed = false},
+    {.name = "iam.generateAccessToken", .billed = false},
+    {.name = "iam.signBlob", .billed = false},
+    {.name = "idp.token", .billed = false},
 };
 
 /// The first segment and what lies behind it; a '/' at the very end is none.

@@ -90,6 +90,7 @@ std::string_view key_service_verb(const http_request& request) {
   if (get && path == roles_path) return "imds.role";
   if (get && path.starts_with(roles_path)) return "imds.keys";
   if (get && path == "/latest/meta-data/placement/region") return "imds.region";
+  if (get && path == "/latest/meta-data/placement/availability-zone") return "imds.region";
   if (get && path == "/v2/credentials") return "container.keys";
   if (get && path == "/v1/credentials") return "pod.keys";
   if (get && path == "/federation/credentials") return "sso.keys";
@@ -224,7 +225,10 @@ http_reply key_services::instance(std::string_view verb, const http_request& req
     if (!known && (!token.empty() || !how_.metadata_v1)) return plain(401, "Unauthorized");
   }
   if (verb == "imds.role") return plain(200, how_.instance_role);
-  if (verb == "imds.region") return plain(200, how_.region);
+  if (verb == "imds.region") {
+    const bool zone = path_of(request).ends_with("availability-zone");
+    return plain(200, how_.region + (zone ? "a" : ""));
+  }
   if (path_of(request).substr(roles_path.size()) != how_.instance_role) {
     return plain(404, "Not Found");
   }
