@@ -283,7 +283,7 @@ typedef struct dataflux_client_options {
   size_t struct_size;
   uint32_t credentials;         /* DATAFLUX_CREDENTIALS_* */
   uint32_t emulator;            /* 1: `endpoint` is an emulator: plain HTTP, no credentials */
-  const char* credentials_file; /* JSON: service_account or authorized_user */
+  const char* credentials_file; /* JSON of any kind that docs/credentials.md lists */
   const char* endpoint;         /* "https://host[:port][/base]"; of S3, AIStore http://, too */
   const char* user_project;     /* who pays at requester-pays buckets */
   const char* quota_project;

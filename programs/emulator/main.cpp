@@ -44,8 +44,8 @@ struct command_line {
 constexpr const char* footer = R"(
 Use it as a local Google Cloud Storage: the line STORAGE_EMULATOR_HOST=... that it prints is what
 clients for Python, Go and dataflux look for; others take the address as their endpoint. It serves the JSON
-API, the XML API (path style), resumable and multipart uploads, batches, tokens at /token and a
-metadata server (GCE_METADATA_HOST).
+API, the XML API (path style), resumable and multipart uploads, batches, tokens at /token, a
+metadata server (GCE_METADATA_HOST), and what workload identity needs (docs/testing.md).
 With --service s3 it is a local Amazon S3, with SigV4, and prints the variables that AWS's clients look for;
 with --service ais an AIStore of one gateway and one target.
 

@@ -1,3 +1,4 @@
+#include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/authorized_user.hpp>
 #include <dataflux/auth/detail/compute_engine.hpp>
 #include <dataflux/auth/detail/service_account.hpp>
@@ -8,9 +9,11 @@
 #include <support/catch.hpp>
 #include <support/listener.hpp>
 #include <support/sanitized.hpp>
+#include <support/temporary_folder.hpp>
 #include <support/verb_driver.hpp>
 
 #include <chrono>
+#include <fstream>
 #include <initializer_list>
 #include <set>
 #include <string>
@@ -29,14 +32,16 @@ namespace fault = emulator::fault;
 namespace gcs = dataflux::gcs;
 using dataflux::test::listener;
 
-const emulator::identity known{.client_secret = "SECRET-of-client/1", .refresh_token = "1//SECRET"};
+const emulator::identity known{.client_secret = "SECRET-of-client/1",
+                               .refresh_token = "1//SECRET",
+                               .subject_token = "subject.SECRET-of-issuer"};
 
 /// Of no known form.
 constexpr std::string_view opaque_token{"opaque.SECRET-4711"};
 
 /// A service that wants tokens, over TLS, and a client with one kind of credentials.
 struct secured {
-  enum kind { self_signed, exchanged, user, machine, token_given, all_kinds };
+  enum kind { self_signed, exchanged, user, machine, workload, token_given, all_kinds };
 
   explicit secured(kind which) {
     auto o = quick_options(server, 5s);
@@ -68,13 +73,31 @@ struct secured {
       const std::string host = metadata.endpoint().substr(metadata.endpoint().find("//") + 2);
       return auth::make_compute_engine_credentials({.host = host}).value();
     }
+    if (which == workload) return federated();
     return auth::parse_service_account(json, "robot.json", {.exchange = which != self_signed})
         .value();
   }
 
+  /// A workload whose token a file has, and which acts for an account.
+  dataflux::credentials_ptr federated() const {
+    std::ofstream(folder.path / "token") << known.subject_token;
+    const std::string path = (folder.path / "credentials.json").string();
+    std::ofstream(path) << R"({"type":"external_account","audience":")" << known.audience
+                        << R"(","subject_token_type":"urn:ietf:params:oauth:token-type:jwt",)"
+                        << R"("client_id":")" << known.client_id << R"(","client_secret":")"
+                        << known.client_secret << R"(","token_url":")" << server.endpoint()
+                        << R"(/v1/token","service_account_impersonation_url":")"
+                        << server.endpoint() << "/v1/projects/-/serviceAccounts/"
+                        << known.target_email
+                        << R"(:generateAccessToken","credential_source":{"file":")"
+                        << (folder.path / "token").string() << R"("}})";
+    return dataflux::load_credentials_file(path).value();
+  }
+
   /// All that must not be told, as far as it has been used.
   std::set<std::string> secrets() const {
-    std::set<std::string> out{known.client_secret, known.refresh_token, std::string(opaque_token)};
+    std::set<std::string> out{known.client_secret, known.refresh_token, known.subject_token,
+                              std::string(opaque_token)};
     for (const auto& request : server.log()) {
       const std::string_view header = request.header("Authorization");
       if (header.size() > 7) out.emplace(header.substr(7));
@@ -89,6 +112,7 @@ struct secured {
   emulator::server server{{.tls = emulator::tls_mode::valid, .service = {.known = known}}};
   emulator::server metadata{};
   authority_file ca{server};
+  temporary_folder folder{};
   listener observer{};
   std::shared_ptr<gcs::client> helper{};
   std::shared_ptr<gcs::client> subject{};

@@ -119,6 +119,12 @@ def test_tokens(tmp_path):
     google = given(token={"type": "authorized_user", "client_id": "1", "client_secret": "2",
                           "refresh_token": "3"})["credentials"]
     assert google.refresh_token == "3"
+    acting = given(token={
+        "type": "impersonated_service_account", "delegates": [], "service_account_impersonation_url":
+        "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/a@b.c:generateAccessToken",
+        "source_credentials": {"type": "authorized_user", "client_id": "1", "client_secret": "2",
+                               "refresh_token": "3"}})["credentials"]
+    assert acting.service_account_email == "a@b.c"
     assert callable(given(token="cloud")["credentials"])
 
 

@@ -22,14 +22,19 @@ struct adc_options {
   std::string quota_project{};
   /// OAuth scopes, separated by spaces. People's credentials keep the scopes of their login.
   std::string scopes{storage_scope};
-  /// The universe of the endpoint; credentials of another one are refused. Empty: any.
+  /// The universe of the endpoint; credentials of another one are refused. Empty: any. The default
+  /// one: that of GOOGLE_CLOUD_UNIVERSE_DOMAIN, where it is set.
   std::string universe_domain{default_universe};
   /// Kinds to accept, by the `type` of the file and "compute_engine"; empty = all. Restrict them
-  /// for files from others: some kinds name URLs to call and programs to run. An unknown kind is
-  /// invalid_argument, before anything is read.
+  /// for files from others: some kinds name URLs to call and programs to run. Those of
+  /// `source_credentials` in a file count, too. An unknown kind is invalid_argument, before
+  /// anything is read.
   std::vector<std::string> allowed_kinds{};
   /// Exchange a service account's assertion for a token instead of signing the token here.
   bool exchange_service_account{false};
+  /// Hosts that a file may send its secrets to, beside those of googleapis.com, of its universe and
+  /// of this machine; and those of the variable DATAFLUX_TOKEN_HOSTS, with commas between.
+  std::vector<std::string> token_hosts{};
 };
 
 /// Credentials and their endpoint.
@@ -49,11 +54,15 @@ struct default_credentials {
 /// 4. The metadata server, unless NO_GCE_CHECK=true. It is assumed to exist if GCE_METADATA_HOST is
 ///    set or the machine's product name begins with "Google"; otherwise the first token finds out.
 ///
-/// Errors: unauthenticated when nothing is found, or the file of step 2 cannot be read;
-/// invalid_argument for a broken file or variable and for a refused kind or universe; unimplemented
-/// for the kinds that load_credentials_file() names.
+/// The project is that of GOOGLE_CLOUD_PROJECT, GCLOUD_PROJECT or the file. Where the server of
+/// step 4 does not answer each further token looks for it again.
 ///
-/// Lifetime: `machine` is used during this call only.
+/// Errors: unauthenticated when nothing is found, or the file of step 2 cannot be read.
+/// invalid_argument for a broken file or variable, a refused kind or universe, and a host that may
+/// not get secrets. failed_precondition for a program that may not run. unimplemented for the kind
+/// that load_credentials_file() names.
+///
+/// Lifetime: `machine` outlives the credentials, which may read files and run programs by it.
 ///
 /// Threads: any may call.
 ///
@@ -62,10 +71,10 @@ result<default_credentials> find_default_credentials(
     const adc_options& options = {},
     const detail::auth::environment& machine = detail::auth::process_environment());
 
-/// Loads one credentials file of any supported kind: service_account, authorized_user.
+/// Loads one credentials file: service_account, authorized_user, external_account,
+/// external_account_authorized_user, or impersonated_service_account over any of these.
 ///
-/// Errors: as above. external_account, external_account_authorized_user,
-/// impersonated_service_account and gdch_service_account are known and refused with unimplemented.
+/// Errors: as above. gdch_service_account is known and refused with unimplemented.
 ///
 /// Lifetime, Threads, Cost: as above; one file is read.
 result<credentials_ptr> load_credentials_file(
@@ -86,6 +95,43 @@ credentials_ptr make_anonymous_credentials();
 ///
 /// Threads: one call at a time for each client that has these credentials.
 credentials_ptr make_token_provider(std::function<result<access_token>()> get);
+
+/// The access token that a file has, which somebody replaces in time. It is read when a token is
+/// needed, every five minutes or so, and when the service has refused the last one. Line ends
+/// behind the token are no part of it.
+///
+/// Errors, from the calls of the client: unauthenticated when it cannot be read; invalid_argument
+/// for what is no token. Lifetime: `machine` outlives the credentials.
+credentials_ptr make_token_file(std::string path, const detail::auth::environment& machine =
+                                                      detail::auth::process_environment());
+
+/// What downscoped tokens may do at a bucket, at most.
+struct access_rule {
+  std::string bucket{};
+  /// Such as "roles/storage.objectViewer".
+  std::vector<std::string> roles{};
+  /// An expression of CEL, such as
+  /// "resource.name.startsWith('projects/_/buckets/BUCKET/objects/PREFIX')"; empty = any object.
+  std::string condition{};
+};
+
+struct access_boundary {
+  /// One to ten.
+  std::vector<access_rule> rules{};
+  /// Of the service that exchanges tokens: https, or http at a loopback address. Empty: that of the
+  /// source's universe.
+  std::string token_url{};
+};
+
+/// Tokens that may do less than those of `source`, for processes that are trusted less: a broker
+/// hands them out. The service takes access tokens with the scope cloud-platform: load a service
+/// account with that scope and exchange_service_account.
+///
+/// Errors: invalid_argument for a boundary without rules or with more than ten, a rule without a
+/// bucket or a role, and a source without tokens. From the calls of the client: those of the source
+/// and of the exchange.
+result<credentials_ptr> make_downscoped_credentials(credentials_ptr source,
+                                                    const access_boundary& boundary);
 
 /// Tokens that the application sets by gcs::client::set_token(). `needed` is called when a token is
 /// needed: at first, 165 to 225 s before the last one expires, and when the service refused it;
@@ -188,6 +234,7 @@ result<credentials_ptr> make_aws_keys(access_keys keys);
 #include <dataflux/auth/impl/aws_credentials.ipp>
 #include <dataflux/auth/impl/aws_profile_plan.ipp>
 #include <dataflux/auth/impl/credentials.ipp>
+#include <dataflux/auth/impl/downscoped.ipp>
 #include <dataflux/auth/impl/given_tokens.ipp>
 #include <dataflux/auth/impl/shared_tokens.ipp>
 #endif

@@ -57,7 +57,8 @@ struct client_options {
   /// localhost).
   bool tokens_to_emulator{false};
   /// The endpoint's universe. Credentials of another universe are refused, both given and found
-  /// ones; empty = any, which needs an `endpoint`.
+  /// ones; empty = any, which needs an `endpoint`. The default one: that of the variable
+  /// GOOGLE_CLOUD_UNIVERSE_DOMAIN, where it is set.
   std::string universe_domain{default_universe};
   /// Who pays for requests to a requester-pays bucket; empty = the bucket's owner.
   std::string user_project{};

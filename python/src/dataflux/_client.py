@@ -198,7 +198,7 @@ class Core:
             before a token's expiry, and when the service has refused it. Calls wait for a token as
             long as their `timeout` and `token_limit` allow. An emulator gets none unless
             `tokens_to_emulator` is set.
-        credentials_file: a JSON file of a service account or an authorized user.
+        credentials_file: a JSON file of any kind of credentials that docs/credentials.md lists.
         user_project: who pays at requester-pays buckets.
         quota_project: whose quota requests count against.
         user_agent: put before the library's own, such as "trainer/2.1".

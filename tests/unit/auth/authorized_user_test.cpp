@@ -47,15 +47,35 @@ TEST_CASE("authorized_user: a dead login says how to log in again", "[auth]") {
   auto flow = credentials->start();
   static_cast<void>(flow->resume({}, {test::some_time(), 0}));
   auto step = flow->resume(
-      test::reply(400, R"x({"error":"invalid_grant","error_subtype":"invalid_rapt",)x"
-                       R"x("error_description":"reauth related error (invalid_rapt)"})x"),
+      test::reply(400, R"x({"error":"invalid_grant","error_description":"Token was revoked."})x"),
       {test::some_time(), 0});
   REQUIRE(std::holds_alternative<error>(step));
   CHECK(std::get<error>(step).code() == errc::unauthenticated);
   CHECK(std::get<error>(step).message() ==
         "authorized_user credentials from /adc.json: refused by oauth2.googleapis.com: "
-        "invalid_grant: reauth related error (invalid_rapt); the login has expired or was revoked: "
-        "run 'gcloud auth application-default login'");
+        "invalid_grant: Token was revoked.; the login has expired or was revoked: run 'gcloud auth "
+        "application-default login'");
+}
+
+TEST_CASE("authorized_user: that people must log in again is told as such", "[auth]") {
+  for (const std::string subtype : {"invalid_rapt", "rapt_required"}) {
+    auto credentials =
+        auth::parse_authorized_user(test::to_json(test::authorized_user_file()), "/adc.json")
+            .value();
+    auto flow = credentials->start();
+    static_cast<void>(flow->resume({}, {test::some_time(), 0}));
+    auto step =
+        flow->resume(test::reply(400, R"x({"error":"invalid_grant","error_subtype":")x" + subtype +
+                                          R"x(","error_description":"reauth related error"})x"),
+                     {test::some_time(), 0});
+    REQUIRE(std::holds_alternative<error>(step));
+    CHECK(std::get<error>(step).reason() == subtype);
+    CHECK(std::get<error>(step).message() ==
+          "authorized_user credentials from /adc.json: refused by oauth2.googleapis.com: "
+          "invalid_grant: reauth related error; the organization asks people to log in again from "
+          "time to time, so run 'gcloud auth application-default login'; jobs that run longer need "
+          "a service account or workload identity");
+  }
 }
 
 TEST_CASE("authorized_user: every field is checked and named", "[auth]") {

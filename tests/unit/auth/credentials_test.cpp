@@ -202,16 +202,13 @@ TEST_CASE("adc: the quota project is the option, then the variable, then the fil
   CHECK(found(machine).credentials->facts().quota_project == "from-variable");
 }
 
-TEST_CASE("adc: kinds that are not supported yet say what works instead", "[auth]") {
+TEST_CASE("adc: a kind that has no Cloud Storage says so, and others are not known", "[auth]") {
   test::scripted_environment machine("/home/u");
-  for (const std::string kind : {"external_account", "external_account_authorized_user",
-                                 "impersonated_service_account", "gdch_service_account"}) {
-    machine.files[gcloud_file] = R"({"type":")" + kind + R"("})";
-    const error e = refused(machine);
-    CHECK(e.code() == errc::unimplemented);
-    CHECK(e.message().starts_with("credentials file " + gcloud_file + ": type \"" + kind +
-                                  "\" is not supported yet: use a service_account key"));
-  }
+  machine.files[gcloud_file] = R"({"type":"gdch_service_account"})";
+  CHECK(refused(machine).code() == errc::unimplemented);
+  CHECK(refused(machine).message().starts_with("credentials file " + gcloud_file +
+                                               ": type \"gdch_service_account\" is of Google "
+                                               "Distributed Cloud"));
   machine.files[gcloud_file] = R"({"type":"carrier_pigeon"})";
   CHECK(refused(machine).code() == errc::invalid_argument);
   CHECK(refused(machine).message() == "credentials file " + gcloud_file +
@@ -261,6 +258,49 @@ TEST_CASE("adc: credentials of another universe than the endpoint's are refused"
   CHECK(refused(machine).code() == errc::invalid_argument);
   CHECK(found(machine, {.universe_domain = "tpc.example"}).credentials != nullptr);
   CHECK(found(machine, {.universe_domain = ""}).credentials != nullptr);
+  machine.variables["GOOGLE_CLOUD_UNIVERSE_DOMAIN"] = "tpc.example";
+  CHECK(found(machine).credentials->facts().universe_domain == "tpc.example");
+  machine.files[gcloud_file] = robot_json();
+  CHECK(refused(machine).message().ends_with(
+      "universe_domain \"googleapis.com\" is not the endpoint's, \"tpc.example\""));
+}
+
+TEST_CASE("adc: the project is that of a variable, then the file's", "[auth]") {
+  test::scripted_environment machine("/home/u");
+  machine.files[gcloud_file] = robot_json();
+  CHECK(found(machine).credentials->facts().project == "my-project");
+  machine.variables["GCLOUD_PROJECT"] = "older";
+  CHECK(found(machine).credentials->facts().project == "older");
+  machine.variables["GOOGLE_CLOUD_PROJECT"] = "from-variable";
+  CHECK(found(machine).credentials->facts().project == "from-variable");
+  machine.files.clear();
+  CHECK(found(machine).credentials->facts().project == "from-variable");
+}
+
+TEST_CASE("adc: a file sends its secrets to hosts that are known", "[auth]") {
+  test::scripted_environment machine("/home/u");
+  const auto with = [&](const std::string& url) {
+    machine.files[gcloud_file] =
+        test::with(test::authorized_user_file(), "token_uri", test::json_quoted(url));
+  };
+  for (const std::string good :
+       {"https://oauth2.googleapis.com/token", "https://www.googleapis.com/oauth2/v4/token",
+        "https://oauth2.mtls.googleapis.com/token", "https://accounts.google.com/o/oauth2/token",
+        "http://127.0.0.1:1/token", "https://localhost/token"}) {
+    with(good);
+    CHECK(found(machine).credentials != nullptr);
+  }
+  for (const std::string bad :
+       {"https://evil.example/token", "https://googleapis.com.evil.example/token",
+        "https://notgoogleapis.com/token", "https://google.com/token"}) {
+    with(bad);
+    CHECK(refused(machine).code() == errc::invalid_argument);
+    CHECK(refused(machine).message().find("DATAFLUX_TOKEN_HOSTS") != std::string::npos);
+  }
+  with("https://own.example/token");
+  CHECK(found(machine, {.token_hosts = {"own.example"}}).credentials != nullptr);
+  machine.variables["DATAFLUX_TOKEN_HOSTS"] = "other.example , OWN.example";
+  CHECK(found(machine).credentials != nullptr);
 }
 
 }  // namespace credentials_test

@@ -71,7 +71,7 @@ TEST_CASE("environment: a replaced file is whole, and its owner's alone", "[auth
 }
 
 TEST_CASE("environment: runs programs", "[auth]") {
-  CHECK(process_environment().run({"printf", "%s", "a b"}, std::chrono::seconds(20)).value() ==
+  CHECK(process_environment().run({{"printf", "%s", "a b"}, std::chrono::seconds(20)}).value() ==
         "a b");
 }
 

@@ -10,6 +10,8 @@
 #include <utility>
 #include <variant>
 
+#include "flow_play.hpp"
+#include "scripted_environment.hpp"
 #include "test_key.hpp"
 
 namespace given_tokens_test {
@@ -118,6 +120,25 @@ TEST_CASE("set tokens: the flow asks once, waits, and then says what was missing
   // Nobody need listen, and 0 is a minute.
   step = dataflux::make_set_tokens()->start()->resume(std::monostate{}, now);
   CHECK(std::get<auth::wait_step>(step).wait == 60s);
+}
+
+TEST_CASE("token file: what it has is read each time", "[auth]") {
+  test::scripted_environment machine;
+  machine.files["/t"] = "t1\n";
+  const auto credentials = dataflux::make_token_file("/t", machine);
+  test::flow_play play({test::no_answer()});
+  const auto first = play(*credentials);
+  CHECK(test::told(first) == "t1");
+  CHECK(std::get<dataflux::access_token>(first).expires == test::some_time() + 9min);
+  machine.files["/t"] = "t2";
+  CHECK(test::told(play(*credentials)) == "t2");
+  for (const std::string bad : {"", "\n", "a\nb", R"({"type":"authorized_user"})"}) {
+    machine.files["/t"] = bad;
+    CHECK(std::get<error>(play(*credentials)).code() == errc::invalid_argument);
+  }
+  machine.files.erase("/t");
+  CHECK(std::get<error>(play(*credentials)).code() == errc::unauthenticated);
+  CHECK(play.waits == 2);
 }
 
 }  // namespace given_tokens_test

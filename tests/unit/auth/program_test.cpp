@@ -14,13 +14,13 @@ using dataflux::detail::auth::run_program;
 namespace {
 
 auto shell(const std::string& script, dataflux::duration limit = 20s) {
-  return run_program({"/bin/sh", "-c", script}, limit);
+  return run_program({{"/bin/sh", "-c", script}, limit});
 }
 
 }  // namespace
 
 TEST_CASE("run_program: gives the output, and no shell is between", "[auth]") {
-  CHECK(run_program({"printf", "%s|", "a b", "$HOME", "*"}, 20s).value() == "a b|$HOME|*|");
+  CHECK(run_program({{"printf", "%s|", "a b", "$HOME", "*"}, 20s}).value() == "a b|$HOME|*|");
   CHECK(shell("cat; echo end; echo SECRET >&2").value() == "end\n");
   CHECK(shell("head -c 65536 /dev/zero").value().size() == 65536);
   // The signals that its thread blocks are not blocked in it.
@@ -29,9 +29,9 @@ TEST_CASE("run_program: gives the output, and no shell is between", "[auth]") {
 }
 
 TEST_CASE("run_program: each failure names the program, and shows nothing that it said", "[auth]") {
-  CHECK(run_program({"/nonexistent/x"}, 20s).error().code() == errc::not_found);
-  CHECK(run_program({"/etc"}, 20s).error().code() == errc::permission_denied);
-  CHECK(run_program({}, 20s).error().code() == errc::invalid_argument);
+  CHECK(run_program({{"/nonexistent/x"}, 20s}).error().code() == errc::not_found);
+  CHECK(run_program({{"/etc"}, 20s}).error().code() == errc::permission_denied);
+  CHECK(run_program({{}, 20s}).error().code() == errc::invalid_argument);
   const auto failed = shell("echo SECRET; echo SECRET >&2; exit 3");
   CHECK(failed.error().code() == errc::unauthenticated);
   CHECK(failed.error().message() ==

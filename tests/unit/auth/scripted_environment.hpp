@@ -40,10 +40,13 @@ class scripted_environment final : public dataflux::detail::auth::environment {
     replaced[path] = text;
     return {};
   }
-  dataflux::result<std::string> run(const std::vector<std::string>& words,
-                                    dataflux::duration) const override {
-    return program(words);
+  dataflux::result<std::string> run(
+      const dataflux::detail::auth::program_call& called) const override {
+    ran.push_back(called);
+    return program(called.words);
   }
+
+  mutable std::vector<dataflux::detail::auth::program_call> ran{};
 
   mutable std::map<std::string, std::string> replaced{};
   std::function<dataflux::result<std::string>(const std::vector<std::string>&)> program =

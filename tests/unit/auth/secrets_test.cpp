@@ -7,6 +7,7 @@
 #include <support/catch.hpp>
 #include <support/mutations.hpp>
 
+#include "flow_play.hpp"
 #include "scripted_environment.hpp"
 #include "test_key.hpp"
 
@@ -87,6 +88,14 @@ TEST_CASE("credentials: no error ever shows a secret", "[auth]") {
   listener ears({"SECRET", key_part});
   hear_files(ears, test::authorized_user_file());
   hear_files(ears, test::service_account_file());
+  hear_files(ears, test::external_user_file());
+  hear_files(ears, test::impersonated_file(test::authorized_user_file()));
+  auto federated = test::external_account_file();
+  federated.back().second =
+      R"({"url":"http://localhost/SECRET","headers":{"Authorization":"SECRET"}})";
+  federated.emplace_back("client_id", "\"id\"");
+  federated.emplace_back("client_secret", "\"SECRET\"");
+  hear_files(ears, federated);
 
   const auto user =
       auth::parse_authorized_user(test::to_json(test::authorized_user_file()), "/f").value();
@@ -112,12 +121,66 @@ TEST_CASE("credentials: no error ever shows a secret", "[auth]") {
   CHECK(strict.heard() > 20);
 }
 
+TEST_CASE("credentials: no error of federation shows a token that was sent", "[auth]") {
+  test::scripted_environment machine;
+  machine.files["/token"] = "SECRET-subject-token";
+  auto federated = test::external_account_file();
+  federated.emplace_back("client_id", "\"id\"");
+  federated.emplace_back("client_secret", "\"SECRET-of-client\"");
+  auto acting = federated;
+  acting.emplace_back("service_account_impersonation_url",
+                      "\"https://iamcredentials.googleapis.com/v1/x/"
+                      "a@b.c:generateAccessToken\"");
+  listener ears({"SECRET"});
+  const std::string token = R"({"access_token":"ya29.SECRET-of-source","expires_in":3599})";
+  // What the first service has been sent, and then the second.
+  const std::vector<std::string> of_workload{"SECRET-subject-token", "SECRET-of-client"};
+  const std::vector<std::string> of_person{"1//SECRET-refresh", "SECRET/client+1"};
+  const std::string of_source = "ya29.SECRET-of-source";
+  for (const test::fields& file : {federated, acting, test::external_user_file(),
+                                   test::impersonated_file(test::authorized_user_file())}) {
+    machine.files["/f"] = test::to_json(file);
+    const bool person = file[0].second.find("user") != std::string::npos ||
+                        file[0].second.find("impersonated") != std::string::npos;
+    std::vector<std::string> echoes = person ? of_person : of_workload;
+    echoes.push_back(of_source);
+    for (const std::string& echo : echoes) {
+      const bool later = echo == of_source;
+      const std::string quoted = test::json_quoted("you sent " + echo);
+      for (const std::string& body : std::initializer_list<std::string>{
+               echo, "{\"error\":" + quoted + "}",
+               "{\"error\":\"invalid_grant\",\"error_description\":" + quoted + "}",
+               "{\"error\":{\"status\":\"PERMISSION_DENIED\",\"message\":" + quoted + "}}",
+               "{\"access_token\":" + quoted + ",\"expires_in\":1}",
+               "{\"accessToken\":" + quoted + ",\"expireTime\":1}"}) {
+        for (const int status : {200, 302, 400, 403, 503}) {
+          // Anew: a subject token that was refused once is not sent again.
+          const auto loaded = dataflux::load_credentials_file("/f", {}, machine).value();
+          std::vector<test::flow_play::answer> answers;
+          if (later) answers.push_back(test::says(200, token));
+          answers.push_back(test::says(status, body));
+          test::flow_play play(std::move(answers));
+          const auto step = play(*loaded);
+          if (const auto* e = std::get_if<error>(&step)) ears.hear(*e);
+        }
+      }
+    }
+  }
+  CHECK(ears.heard() > 200);
+}
+
 TEST_CASE("credentials_fuzz: files, prefixes and mutations keep the invariants", "[auth]") {
   const std::string user = test::to_json(test::authorized_user_file());
   const std::string robot = test::with(test::service_account_file(), "private_key", "\"no key\"");
   for_each_mutation(
-      {user, robot, "{\"type\":\"external_account\"}", "http://localhost:1/storage/v1"}, 1000,
-      [](std::span<const std::byte> input) { fuzz_credentials(input); });
+      {user, robot, test::to_json(test::external_account_file()),
+       test::to_json(test::external_user_file()),
+       test::to_json(test::impersonated_file(test::external_account_file())),
+       R"({"version":1,"success":true,"token_type":"urn:ietf:params:oauth:token-type:jwt",)"
+       R"("id_token":"x","expiration_time":9999999999})",
+       R"({"accessToken":"a","expireTime":"1970-01-01T00:01:00Z"})",
+       "http://localhost:1/storage/v1"},
+      300, [](std::span<const std::byte> input) { fuzz_credentials(input); });
 }
 
 }  // namespace secrets_test

@@ -209,7 +209,7 @@ TEST_CASE("service_account: a token_uri that would leak the assertion is refused
   CHECK(refused(test::with(file, "token_uri", test::json_quoted("ftp://x"))).message() ==
         "credentials file /k.json: field \"token_uri\" is no URL");
   for (const std::string uri : {"http://127.0.0.1:9/token", "http://localhost:9/", "http://[::1]/",
-                                "https://sts.example/token"}) {
+                                "https://sts.googleapis.com/token"}) {
     CHECK(auth::parse_service_account(test::with(file, "token_uri", test::json_quoted(uri)), ""));
   }
 }

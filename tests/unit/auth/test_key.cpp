@@ -114,6 +114,34 @@ fields authorized_user_file() {
           {"universe_domain", json_quoted("googleapis.com")}};
 }
 
+fields external_account_file() {
+  return {{"type", json_quoted("external_account")},
+          {"audience", json_quoted("//iam.googleapis.com/projects/1/locations/global/"
+                                   "workloadIdentityPools/p/providers/q")},
+          {"subject_token_type", json_quoted("urn:ietf:params:oauth:token-type:jwt")},
+          {"token_url", json_quoted("https://sts.googleapis.com/v1/token")},
+          {"credential_source", R"({"file":"/token"})"}};
+}
+
+fields external_user_file() {
+  return {{"type", json_quoted("external_account_authorized_user")},
+          {"audience",
+           json_quoted("//iam.googleapis.com/locations/global/workforcePools/p/providers/q")},
+          {"client_id", json_quoted("client.apps")},
+          {"client_secret", json_quoted("SECRET/client+1")},
+          {"refresh_token", json_quoted("1//SECRET-refresh")},
+          {"token_url", json_quoted("https://sts.googleapis.com/v1/oauthtoken")}};
+}
+
+fields impersonated_file(const fields& source) {
+  return {{"type", json_quoted("impersonated_service_account")},
+          {"delegates", "[]"},
+          {"service_account_impersonation_url",
+           json_quoted("https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/"
+                       "target@p.iam.gserviceaccount.com:generateAccessToken")},
+          {"source_credentials", to_json(source)}};
+}
+
 std::string with(fields members, std::string_view name, std::string_view value) {
   std::erase_if(members, [&](const auto& member) { return member.first == name; });
   if (!value.empty()) members.emplace_back(name, value);

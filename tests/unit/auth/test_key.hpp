@@ -32,6 +32,12 @@ std::string json_quoted(std::string_view text);
 /// A complete service account file, and one of a person.
 fields service_account_file();
 fields authorized_user_file();
+/// One of a workload whose tokens a file has: /token.
+fields external_account_file();
+/// One of a person of a workforce pool.
+fields external_user_file();
+/// One that acts as target@p.iam.gserviceaccount.com by those.
+fields impersonated_file(const fields& source);
 /// The same with one value replaced, or removed if `value` is empty.
 std::string with(fields members, std::string_view name, std::string_view value);
 

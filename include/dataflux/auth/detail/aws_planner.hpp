@@ -42,6 +42,9 @@ class aws_planner {
       : options_(options), machine_(machine), files_(aws_files::of(machine)) {}
 
   result<aws_credentials> plan();
+  /// For who proves by AWS's keys who he is elsewhere: variables, a web identity, the endpoint of a
+  /// container, then the machine's metadata service; no profile.
+  result<credentials_ptr> workload_keys(instance_options machine);
 
  private:
   /// Credentials, an error that ends the search, or null: it goes on.

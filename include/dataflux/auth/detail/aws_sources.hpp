@@ -67,8 +67,14 @@ struct instance_options {
   bool expected{false};
   /// Ask only with a session token: never as the first version of the service was asked.
   bool tokens_only{false};
-  /// Also ask where the machine is.
+  /// Also ask where the machine is; or ask for nothing else, and the keys are empty.
   bool with_region{false};
+  bool region_alone{false};
+  /// Where it says the name of the role, and behind it the keys; where the region, or the zone,
+  /// which is a region with a letter behind it.
+  std::string roles_target{"/latest/meta-data/iam/security-credentials/"};
+  std::string region_target{"/latest/meta-data/placement/region"};
+  bool region_is_zone{false};
   /// Said when nothing answers; empty for a plain statement.
   std::string absent_message{};
 };

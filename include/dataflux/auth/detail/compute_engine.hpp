@@ -32,6 +32,8 @@ struct compute_engine_options {
   /// Refuse tokens of another universe. Empty: any.
   std::string universe_domain{default_universe};
   std::string quota_project{};
+  /// Of the account, where something says it.
+  std::string project{};
 };
 
 /// The account that a machine of the cloud runs as, by its metadata server. Constructing asks

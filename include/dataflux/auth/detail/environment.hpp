@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/deadline.hpp>
+#include <dataflux/auth/detail/program.hpp>
 #include <dataflux/http/detail/message.hpp>
 #include <dataflux/result.hpp>
 
@@ -30,7 +30,7 @@ class environment {
   /// Replaces a file in one step; it is its owner's alone (0600). Errors name the path.
   virtual result<void> replace_file(const std::string& path, std::string_view text) const = 0;
   /// The output of a program, as run_program() (auth/detail/program.hpp) gives it.
-  virtual result<std::string> run(const std::vector<std::string>& words, duration limit) const = 0;
+  virtual result<std::string> run(const program_call& program) const = 0;
 };
 
 /// The environment of this process. Thread-safe as long as nobody calls setenv (as std::getenv).

@@ -8,8 +8,8 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
-/// What flows that end with keys of AWS share: tries, and errors that name the source, say what the
-/// search passed over before it, and show no secret.
+/// What flows share that end with keys of AWS, or with a subject token: tries, and errors that name
+/// the source, say what the search passed over before it, and show no secret.
 class keys_flow : public token_flow {
  public:
   DATAFLUX_INLINE flow_step resume(flow_event event, const flow_moment& moment) final;
@@ -33,7 +33,7 @@ class keys_flow : public token_flow {
   /// "aws_role credentials: WHAT"
   error failure(errc code, std::string_view what) const;
   /// By a status that is no success: as is_retryable_status() says.
-  error refused_by(const std::string& server, int status) const;
+  error refused_by(const std::string& server, int status, std::string_view what = "keys") const;
   /// Waits for another try if the error is retryable and one is left; otherwise the end.
   flow_step again_or(error why, const flow_moment& moment);
   /// The end, with what was passed over.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/auth/detail/credentials_file.hpp>
 #include <dataflux/auth/detail/token_flow.hpp>
 
 #include <string>
@@ -29,10 +30,13 @@ struct service_account_options {
 /// token_uri (default google_token_uri), quota_project_id, universe_domain. `path` is for messages
 /// only. The key is loaded and checked here, so that a broken one is found at start-up.
 ///
-/// Errors: invalid_argument naming the path and the field, never its value. A token_uri must be
-/// https; plain http is taken for a loopback address, where emulators live.
+/// Errors: invalid_argument naming the path and the field, never its value. What a token_uri may be
+/// says credentials_file::endpoint.
 result<credentials_ptr> parse_service_account(std::string_view json, std::string path,
                                               const service_account_options& options = {});
+/// The same of a file that was read.
+result<credentials_ptr> read_service_account(const credentials_file& file,
+                                             const service_account_options& options = {});
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
 

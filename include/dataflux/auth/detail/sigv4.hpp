@@ -111,6 +111,12 @@ class signing_keys {
 result<void> sign_sigv4(http::request& request, const access_keys& keys, const sigv4_scope& scope,
                         system_time now, std::string_view payload, signing_keys& cache);
 
+/// The same without x-amz-content-sha256, which S3 alone asks for: for whoever passes the request
+/// on, and takes few fields.
+result<void> sign_sigv4_sparsely(http::request& request, const access_keys& keys,
+                                 const sigv4_scope& scope, system_time now,
+                                 std::string_view payload, signing_keys& cache);
+
 /// Signs in the query (s3-protocol.md 2.5), for one who has no keys: the new target, good for
 /// `life` from `now` on, or until the keys end. It is as secret as what it gives access to. The
 /// fields of `request` are signed: who uses the target must send the same.

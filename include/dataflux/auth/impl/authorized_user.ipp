@@ -34,6 +34,11 @@ class refresh_token_flow final : public token_endpoint_flow {
     return {login_.client_secret, login_.refresh_token};
   }
   std::string_view advice(std::string_view oauth_error) const override {
+    if (oauth_error.find("rapt") != std::string_view::npos) {
+      return "the organization asks people to log in again from time to time, so run 'gcloud auth "
+             "application-default login'; jobs that run longer need a service account or workload "
+             "identity";
+    }
     if (oauth_error != "invalid_grant") return {};
     return "the login has expired or was revoked: run 'gcloud auth application-default login'";
   }
@@ -63,19 +68,24 @@ DATAFLUX_INLINE result<credentials_ptr> parse_authorized_user(std::string_view j
                                                               std::string quota_project) {
   auto file = credentials_file::parse(json, std::move(path));
   if (!file) return std::move(file).error();
-  if (auto right = file->expect_type("authorized_user"); !right) return right.error();
-  auto facts = file->facts("authorized_user", std::move(quota_project));
+  return read_authorized_user(*file, std::move(quota_project));
+}
+
+DATAFLUX_INLINE result<credentials_ptr> read_authorized_user(const credentials_file& file,
+                                                             std::string quota_project) {
+  if (auto right = file.expect_type("authorized_user"); !right) return right.error();
+  auto facts = file.facts("authorized_user", std::move(quota_project));
   if (!facts) return std::move(facts).error();
   if (facts->universe_domain != default_universe) {
-    return file->broken("authorized_user credentials exist in universe_domain googleapis.com only");
+    return file.broken("authorized_user credentials exist in universe_domain googleapis.com only");
   }
-  auto client_id = file->required("client_id");
+  auto client_id = file.required("client_id");
   if (!client_id) return std::move(client_id).error();
-  auto client_secret = file->required("client_secret");
+  auto client_secret = file.required("client_secret");
   if (!client_secret) return std::move(client_secret).error();
-  auto refresh_token = file->required("refresh_token");
+  auto refresh_token = file.required("refresh_token");
   if (!refresh_token) return std::move(refresh_token).error();
-  auto token_uri = file->endpoint("token_uri", google_token_uri);
+  auto token_uri = file.endpoint("token_uri", google_token_uri);
   if (!token_uri) return std::move(token_uri).error();
   authorized_user_login login{std::move(*client_id), std::move(*client_secret),
                               std::move(*refresh_token), std::move(*token_uri)};

@@ -203,6 +203,23 @@ inline aws_planner::found aws_planner::search() {
   return of_instance(false);
 }
 
+inline result<credentials_ptr> aws_planner::workload_keys(instance_options machine) {
+  region_ = region_of_variables(machine_).value_or("");
+  for (const auto step :
+       {&aws_planner::of_variables, &aws_planner::of_web_identity, &aws_planner::of_container}) {
+    auto got = (this->*step)();
+    if (!got || *got != nullptr) return got;
+  }
+  if (is_true(set_variable(machine_, "AWS_EC2_METADATA_DISABLED"))) {
+    return error{errc::unauthenticated,
+                 "no keys of AWS: " + passed_over_ +
+                     "; AWS_EC2_METADATA_DISABLED rules the metadata service out"};
+  }
+  machine.absent_message = "no keys of AWS: " + passed_over_ + "; the metadata service at " +
+                           machine.service.authority() + " does not answer";
+  return make_instance_keys(facts("aws_instance"), std::move(machine));
+}
+
 inline result<aws_credentials> aws_planner::plan() {
   profile_name_ = options_.profile;
   if (profile_name_.empty()) {

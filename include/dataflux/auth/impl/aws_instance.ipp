@@ -56,9 +56,9 @@ class instance_flow final : public keys_flow {
       step.request.headers.add("x-aws-ec2-metadata-token-ttl-seconds", "21600");
       return step;
     }
-    step.request.target = "/latest/meta-data/iam/security-credentials/";
+    step.request.target = owner_.options_.roles_target;
     if (phase_ == phase::keys) step.request.target += role_;
-    if (phase_ == phase::region) step.request.target = "/latest/meta-data/placement/region";
+    if (phase_ == phase::region) step.request.target = owner_.options_.region_target;
     if (!token_.empty()) step.request.headers.add("x-aws-ec2-metadata-token", token_);
     return step;
   }
@@ -70,7 +70,7 @@ class instance_flow final : public keys_flow {
   }
 
   flow_step unanswered(error why, const flow_moment& moment) override {
-    if (phase_ == phase::region) return std::move(keys_);
+    if (phase_ == phase::region && !owner_.options_.region_alone) return std::move(keys_);
     if (phase_ != phase::token)
       return owner_.present_ ? again_or(std::move(why), moment) : absent();
     if (owner_.present_ && !owner_.tokenless_) {
@@ -97,12 +97,12 @@ class instance_flow final : public keys_flow {
                          "hop limit be 2"));
     }
     token_.clear();
-    return go_to(phase::role, moment);
+    return go_to(behind_token(), moment);
   }
 
   flow_step replied(const http_reply& reply, const flow_moment& moment) override {
     if (phase_ == phase::token) return after_token(reply, moment);
-    if (phase_ == phase::region) return after_region(reply);
+    if (phase_ == phase::region) return after_region(reply, moment);
     if (reply.status == 401 && !std::exchange(renewed_, true)) {
       return go_to(phase::token, moment);  // the session has ended
     }
@@ -129,7 +129,7 @@ class instance_flow final : public keys_flow {
     owner_.present_ = true;
     owner_.tokenless_ = false;
     token_ = reply.body;
-    return go_to(phase::role, moment);
+    return go_to(behind_token(), moment);
   }
 
   flow_step after_role(const http_reply& reply, const flow_moment& moment) {
@@ -175,9 +175,19 @@ class instance_flow final : public keys_flow {
     return go_to(phase::region, moment);
   }
 
-  flow_step after_region(const http_reply& reply) {
-    if (reply.status == 200 && is_region(reply.body)) keys_.region = reply.body;
-    return std::move(keys_);
+  flow_step after_region(const http_reply& reply, const flow_moment& moment) {
+    std::string_view region = reply.body;
+    if (owner_.options_.region_is_zone && !region.empty()) region.remove_suffix(1);
+    const bool good = reply.status == 200 && is_region(region);
+    if (good) keys_.region = region;
+    if (good || !owner_.options_.region_alone) return std::move(keys_);
+    const std::string server = "the metadata service at " + owner_.service_->authority();
+    if (reply.status != 200) return again_or(refused_by(server, reply.status, "region"), moment);
+    return end(failure(errc::internal, server + " gave a region that is none"));
+  }
+
+  phase behind_token() const noexcept {
+    return owner_.options_.region_alone ? phase::region : phase::role;
   }
 
   const instance_keys& owner_;

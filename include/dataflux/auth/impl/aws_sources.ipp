@@ -84,7 +84,7 @@ class process_flow final : public keys_flow {
  private:
   flow_step ask(const flow_moment&) override {
     return blocking_step{[words = words_, &machine = machine_] {
-      return machine.run(words, std::chrono::minutes(1));
+      return machine.run({.words = words, .limit = std::chrono::minutes(1)});
     }};
   }
   flow_step read(result<std::string>&& text, const flow_moment& moment) override {

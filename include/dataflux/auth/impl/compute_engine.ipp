@@ -180,7 +180,8 @@ DATAFLUX_INLINE result<credentials_ptr> make_compute_engine_credentials(
   if (!server) return std::move(server).error();
   auto probe = metadata_origin(options.probe_host);
   if (!probe) return std::move(probe).error();
-  credentials_facts facts{.kind = "compute_engine", .quota_project = options.quota_project};
+  credentials_facts facts{
+      .kind = "compute_engine", .quota_project = options.quota_project, .project = options.project};
   if (!options.universe_domain.empty()) facts.universe_domain = options.universe_domain;
   return credentials_ptr{std::make_shared<compute_engine_credentials>(
       std::move(facts), std::move(options), std::move(*server), std::move(*probe))};

@@ -81,8 +81,8 @@ class process_environment_reader final : public environment {
     return file.put_in_place();
   }
 
-  result<std::string> run(const std::vector<std::string>& words, duration limit) const override {
-    return run_program(words, limit);
+  result<std::string> run(const program_call& program) const override {
+    return run_program(program);
   }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/keys_flow.hpp>
 #include <dataflux/detail/or_default.hpp>
 
 #include <chrono>
@@ -61,6 +62,51 @@ class provided_tokens final : public credentials {
   const std::shared_ptr<const token_getter> get_;
 };
 
+/// Nothing says when the token in a file ends: it is read again after so long, less what a token is
+/// renewed ahead of its end.
+inline constexpr std::chrono::minutes file_token_life{9};
+
+class token_file_flow final : public keys_flow {
+ public:
+  token_file_flow(const credentials_facts& facts, const environment& machine)
+      : keys_flow(facts, 3), machine_(machine) {}
+
+ private:
+  flow_step ask(const flow_moment&) override {
+    return blocking_step{
+        [path = facts().path, &machine = machine_] { return machine.read_file(path); }};
+  }
+  flow_step read(result<std::string>&& text, const flow_moment& moment) override {
+    if (!text) {
+      // It is missing for a moment while it is replaced.
+      error why = failure(errc::unauthenticated, text.error().message());
+      return again_or(why.with_retryable(text.error().code() == errc::not_found), moment);
+    }
+    while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
+    access_token token{std::move(*text), moment.now + file_token_life};
+    if (auto good = check_token(token, moment.now); !good) {
+      return end(failure(good.error().code(), good.error().message()));
+    }
+    return token;
+  }
+  flow_step replied(const http_reply&, const flow_moment& moment) override { return ask(moment); }
+
+  const environment& machine_;
+};
+
+class token_in_file final : public credentials {
+ public:
+  token_in_file(std::string path, const environment& machine)
+      : credentials(credentials_facts{.kind = "token file", .path = std::move(path)}),
+        machine_(machine) {}
+  std::unique_ptr<token_flow> start() const override {
+    return std::unique_ptr<token_flow>(new token_file_flow(this->facts(), machine_));
+  }
+
+ private:
+  const environment& machine_;
+};
+
 /// It ends by the token that is set (token_cache::set_token() drops a flow that waits), or here.
 class awaited_token_flow final : public token_flow {
  public:
@@ -106,6 +152,11 @@ class awaited_tokens final : public credentials {
 
 DATAFLUX_INLINE credentials_ptr make_token_provider(std::function<result<access_token>()> get) {
   return std::make_shared<detail::auth::provided_tokens>(std::move(get));
+}
+
+DATAFLUX_INLINE credentials_ptr make_token_file(std::string path,
+                                                const detail::auth::environment& machine) {
+  return std::make_shared<detail::auth::token_in_file>(std::move(path), machine);
 }
 
 DATAFLUX_INLINE credentials_ptr make_set_tokens(std::function<void()> needed, duration limit) {

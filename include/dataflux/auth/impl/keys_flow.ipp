@@ -29,14 +29,15 @@ DATAFLUX_INLINE error keys_flow::failure(errc code, std::string_view what) const
   return {code, facts_.describe().append(": ").append(what)};
 }
 
-DATAFLUX_INLINE error keys_flow::refused_by(const std::string& server, int status) const {
+DATAFLUX_INLINE error keys_flow::refused_by(const std::string& server, int status,
+                                            std::string_view what) const {
   const bool temporary = is_retryable_status(status);
-  std::string_view what = temporary ? " has no keys now" : " refuses to give keys";
+  std::string text = server + (temporary ? " has no " : " refuses to give ") + std::string{what};
+  if (temporary) text += " now";
   if (status >= 300 && status <= 399) {
-    what = " redirects, and no secret follows it elsewhere: name the place itself";
+    text = server + " redirects, and no secret follows it elsewhere: name the place itself";
   }
-  error e = failure(temporary ? errc_from_http_status(status) : errc::unauthenticated,
-                    server + std::string{what});
+  error e = failure(temporary ? errc_from_http_status(status) : errc::unauthenticated, text);
   return e.with_http_status(status).with_retryable(temporary);
 }
 

@@ -9,15 +9,35 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <system_error>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 inline constexpr std::size_t longest_output = std::size_t{64} << 10;
+
+/// This process's variables, but for those that are given in their place; ended by null.
+inline std::vector<char*> environment_with(const std::vector<std::string>& variables) {
+  std::vector<char*> all;
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    const std::string_view own{*each};
+    const bool given = std::any_of(variables.begin(), variables.end(), [own](const auto& variable) {
+      const std::size_t name = variable.find('=') + 1;
+      return own.substr(0, name) == std::string_view{variable}.substr(0, name);
+    });
+    if (!given) all.push_back(*each);
+  }
+  for (const std::string& variable : variables) {
+    all.push_back(const_cast<char*>(variable.c_str()));
+  }
+  all.push_back(nullptr);
+  return all;
+}
 
 /// A program that runs in a process group of its own. Killed, and waited for, when this is
 /// destroyed before it has ended.
@@ -34,7 +54,7 @@ class running_program {
   }
 
   /// 0, or why not.
-  int start(const std::vector<std::string>& words) {
+  int start(const std::vector<std::string>& words, const std::vector<std::string>& variables) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
     output_ = ends[0];
@@ -44,6 +64,7 @@ class running_program {
     arguments.reserve(words.size() + 1);
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
+    std::vector<char*> surroundings = environment_with(variables);
     posix_spawn_file_actions_t files{};
     posix_spawnattr_t how{};
     ::posix_spawn_file_actions_init(&files);
@@ -63,7 +84,8 @@ class running_program {
         &how,
         static_cast<short>(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
     pid_t id = 0;
-    const int failed = ::posix_spawnp(&id, arguments[0], &files, &how, arguments.data(), environ);
+    const int failed =
+        ::posix_spawnp(&id, arguments[0], &files, &how, arguments.data(), surroundings.data());
     ::posix_spawnattr_destroy(&how);
     ::posix_spawn_file_actions_destroy(&files);
     ::close(ends[1]);
@@ -113,19 +135,19 @@ inline error program_error(errc code, const std::string& name, std::string_view 
   return {code, text.append(what)};
 }
 
-DATAFLUX_INLINE result<std::string> run_program(const std::vector<std::string>& words,
-                                                duration limit) {
+DATAFLUX_INLINE result<std::string> run_program(const program_call& what) {
+  const std::vector<std::string>& words = what.words;
   if (words.empty()) return error{errc::invalid_argument, "the command is empty"};
   const std::string& name = words.front();
   running_program program;
-  if (const int failed = program.start(words); failed != 0) {
+  if (const int failed = program.start(words, what.variables); failed != 0) {
     errc code = errc::unavailable;
     if (failed == ENOENT || failed == ENOTDIR) code = errc::not_found;
     if (failed == EACCES || failed == EPERM) code = errc::permission_denied;
     return program_error(code, name,
                          "cannot be started: " + std::generic_category().message(failed));
   }
-  const auto end = std::chrono::steady_clock::now() + limit;
+  const auto end = std::chrono::steady_clock::now() + what.limit;
   constexpr std::chrono::milliseconds step{20};
   std::string output;
   for (bool ended = false;;) {

@@ -115,23 +115,28 @@ DATAFLUX_INLINE result<credentials_ptr> parse_service_account(
     std::string_view json, std::string path, const service_account_options& options) {
   auto file = credentials_file::parse(json, std::move(path));
   if (!file) return std::move(file).error();
-  if (auto right = file->expect_type("service_account"); !right) return right.error();
-  auto facts = file->facts("service_account", options.quota_project);
+  return read_service_account(*file, options);
+}
+
+DATAFLUX_INLINE result<credentials_ptr> read_service_account(
+    const credentials_file& file, const service_account_options& options) {
+  if (auto right = file.expect_type("service_account"); !right) return right.error();
+  auto facts = file.facts("service_account", options.quota_project);
   if (!facts) return std::move(facts).error();
-  auto email = file->required("client_email");
+  auto email = file.required("client_email");
   if (!email) return std::move(email).error();
-  auto key_id = file->required("private_key_id");
+  auto key_id = file.required("private_key_id");
   if (!key_id) return std::move(key_id).error();
-  auto pem = file->required("private_key");
+  auto pem = file.required("private_key");
   if (!pem) return std::move(pem).error();
-  auto token_uri = file->endpoint("token_uri", google_token_uri);
+  auto token_uri = file.endpoint("token_uri", google_token_uri);
   if (!token_uri) return std::move(token_uri).error();
   if (options.exchange && facts->universe_domain != default_universe) {
-    return file->broken("universe_domain \"" + facts->universe_domain +
-                        "\" knows self-signed tokens only: set exchange to false");
+    return file.broken("universe_domain \"" + facts->universe_domain +
+                       "\" knows self-signed tokens only: set exchange to false");
   }
   auto signer = rsa_signer::from_pem(*pem);
-  if (!signer) return file->broken("field \"private_key\": " + signer.error().message());
+  if (!signer) return file.broken("field \"private_key\": " + signer.error().message());
   const auto digest = sha256_of(*pem);
   if (!digest) return digest.error();
   service_account_key key{std::move(*signer),

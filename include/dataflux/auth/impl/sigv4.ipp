@@ -131,14 +131,12 @@ inline result<void> check_signable(const access_keys& keys, const sigv4_scope& s
   return {};
 }
 
-DATAFLUX_INLINE result<void> sign_sigv4(http::request& request, const access_keys& keys,
-                                        const sigv4_scope& scope, system_time now,
-                                        std::string_view payload, signing_keys& cache) {
+/// Behind the fields of the date and of the payload.
+inline result<void> sign_fields(http::request& request, const access_keys& keys,
+                                const sigv4_scope& scope, const sigv4_time& time,
+                                std::string_view payload, signing_keys& cache) {
   if (auto good = check_signable(keys, scope); !good) return good;
-  const sigv4_time time(now);
   http::header_list& headers = request.headers;
-  headers.add("x-amz-date", time.text());
-  headers.add("x-amz-content-sha256", payload);
   if (!keys.session_token.empty()) headers.add("x-amz-security-token", keys.session_token);
   if (!headers.valid()) {
     return error{errc::invalid_argument,
@@ -157,6 +155,23 @@ DATAFLUX_INLINE result<void> sign_sigv4(http::request& request, const access_key
   append_digest(value, *signature);
   headers.add("Authorization", value);
   return {};
+}
+
+DATAFLUX_INLINE result<void> sign_sigv4(http::request& request, const access_keys& keys,
+                                        const sigv4_scope& scope, system_time now,
+                                        std::string_view payload, signing_keys& cache) {
+  const sigv4_time time(now);
+  request.headers.add("x-amz-date", time.text());
+  request.headers.add("x-amz-content-sha256", payload);
+  return sign_fields(request, keys, scope, time, payload, cache);
+}
+
+DATAFLUX_INLINE result<void> sign_sigv4_sparsely(http::request& request, const access_keys& keys,
+                                                 const sigv4_scope& scope, system_time now,
+                                                 std::string_view payload, signing_keys& cache) {
+  const sigv4_time time(now);
+  request.headers.add("x-amz-date", time.text());
+  return sign_fields(request, keys, scope, time, payload, cache);
 }
 
 DATAFLUX_INLINE result<std::string> presign_sigv4(const http::request& request,

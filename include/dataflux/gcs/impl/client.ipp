@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/credentials_kinds.hpp>
 #include <dataflux/auth/detail/environment.hpp>
 #include <dataflux/auth/detail/mutual_tls.hpp>
 #include <dataflux/detail/or_default.hpp>
@@ -59,16 +60,20 @@ inline result<destination> at_emulator(std::string_view host, const client_optio
   return destination{std::move(*where), as_somebody ? o.credentials : make_anonymous_credentials()};
 }
 
+inline std::string universe_of(const client_options& o) {
+  return auth::universe_of({.universe_domain = o.universe_domain}, auth::process_environment());
+}
+
 /// As auth/credentials.hpp checks those that it finds.
 inline result<void> check_universe(const client_options& o) {
   const credentials_facts& facts = o.credentials->facts();
-  if (o.universe_domain.empty() || o.credentials->anonymous() ||
-      facts.universe_domain == o.universe_domain) {
+  const std::string universe = universe_of(o);
+  if (universe.empty() || o.credentials->anonymous() || facts.universe_domain == universe) {
     return {};
   }
   return error{errc::invalid_argument, facts.describe() + ": universe_domain \"" +
                                            facts.universe_domain + "\" is not the endpoint's, \"" +
-                                           o.universe_domain + "\""};
+                                           universe + "\""};
 }
 
 /// Requests name `host`, and connections go to the endpoint.
@@ -127,7 +132,7 @@ inline result<destination> find_destination(const client_options& o, bool mutual
     const auto emulator = auth::process_environment().variable("STORAGE_EMULATOR_HOST");
     if (emulator && !emulator->empty()) return at_emulator(*emulator, o);
   }
-  auto where = o.endpoint.empty() ? endpoint::for_universe(o.universe_domain, mutual_tls)
+  auto where = o.endpoint.empty() ? endpoint::for_universe(universe_of(o), mutual_tls)
                                   : endpoint::custom(o.endpoint);
   if (!where) return std::move(where).error();
   if (o.credentials) {

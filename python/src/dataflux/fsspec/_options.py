@@ -162,5 +162,7 @@ def _of_dict(known):
         return _google("google.oauth2.service_account").Credentials.from_service_account_info(known)
     if kind == "authorized_user":
         return _google("google.oauth2.credentials").Credentials.from_authorized_user_info(known)
-    raise ValueError('token: a dict is the content of a credentials file, whose "type" is '
-                     f'"service_account" or "authorized_user", and not {kind!r}')
+    if kind in ("external_account", "external_account_authorized_user", "impersonated_service_account"):
+        return _google("google.auth").load_credentials_from_dict(known)[0]
+    raise ValueError('token: a dict is the content of a credentials file, whose "type" is one of '
+                     f"docs/credentials.md, and not {kind!r}")
