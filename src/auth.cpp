@@ -26,6 +26,7 @@
 #include <dataflux/auth/impl/keys_flow.ipp>
 #include <dataflux/auth/impl/keys_reply.ipp>
 #include <dataflux/auth/impl/mutual_tls.ipp>
+#include <dataflux/auth/impl/presign.ipp>
 #include <dataflux/auth/impl/program.ipp>
 #include <dataflux/auth/impl/program_subject.ipp>
 #include <dataflux/auth/impl/rsa_signer.ipp>

@@ -15,5 +15,8 @@
 #include <dataflux/gcs/impl/read_verb.ipp>
 #include <dataflux/gcs/impl/restore_verb.ipp>
 #include <dataflux/gcs/impl/resumable_verbs.ipp>
+#include <dataflux/gcs/impl/sign_call.ipp>
+#include <dataflux/gcs/impl/sign_verbs.ipp>
+#include <dataflux/gcs/impl/url_signing.ipp>
 
 template struct dataflux::detail::gcs::compiled_verbs<dataflux::detail::gcs::verbs>;

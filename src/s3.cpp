@@ -22,5 +22,6 @@
 #include <dataflux/s3/impl/object_verbs.ipp>
 #include <dataflux/s3/impl/read_verb.ipp>
 #include <dataflux/s3/impl/reply_codes.ipp>
+#include <dataflux/s3/impl/sign_call.ipp>
 
 template struct dataflux::detail::s3::compiled_verbs<dataflux::detail::s3::verbs>;

@@ -1,4 +1,5 @@
 #include <dataflux/store/impl/arrow_stream.ipp>
+#include <dataflux/store/impl/encryption_key.ipp>
 #include <dataflux/store/impl/memory_store.ipp>
 #include <dataflux/store/impl/memory_store_bucket.ipp>
 #include <dataflux/store/impl/memory_store_call.ipp>
@@ -11,6 +12,7 @@
 #include <dataflux/store/impl/object_columns_order.ipp>
 #include <dataflux/store/impl/restore_request.ipp>
 #include <dataflux/store/impl/resumable.ipp>
+#include <dataflux/store/impl/sign_requests.ipp>
 #include <dataflux/store/impl/synthetic_bytes.ipp>
 #include <dataflux/store/impl/validate.ipp>
 #include <dataflux/store/impl/validate_buckets.ipp>

@@ -345,6 +345,12 @@ typedef struct dataflux_client_options {
   /* A folder of this machine by which processes share tokens; NULL = DATAFLUX_TOKEN_CACHE, or none.
    */
   const char* token_cache;
+  /* The customer's key, 32 bytes, by which the service encrypts all objects that this client reads
+   * and writes, and which it does not keep (CSEK; of S3 SSE-C); NULL = none. It is copied, wiped in
+   * the end, and never logged. Objects under no key or another one are DATAFLUX_INVALID_ARGUMENT,
+   * but for dataflux_copy(). Not with a cache, whose disk nobody encrypts, and not over plain HTTP
+   * but at a loopback address: DATAFLUX_INVALID_ARGUMENT. Not of AIStore. */
+  const uint8_t* encryption_key;
 } dataflux_client_options;
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options, size_t size);
@@ -501,6 +507,11 @@ typedef struct dataflux_object_options {
   uint32_t fields;                       /* of dataflux_stat(): DATAFLUX_FIELD_*; 0 = all */
   uint32_t whole;                        /* of dataflux_get_one(): see there */
   const char* member; /* of dataflux_get(): a file of an archive of AIStore; NULL = the object */
+  /* Of dataflux_copy(): the object is under this key of 32 bytes, or under none of the caller's.
+   * Neither = it is under the client's, or, where that has none, under none. */
+  const uint8_t* encryption_key;
+  uint32_t no_encryption_key; /* 1: under none */
+  uint32_t reserved;
 } dataflux_object_options;
 
 /* Members of dataflux_stat()'s result. Others are not sent, and are not in the JSON. */
@@ -955,7 +966,8 @@ DATAFLUX_API void dataflux_getter_free(dataflux_getter* getter);
  * key. `source`: bucket, object, generation and conditions. `target`: bucket, object, conditions of
  * the copy, and the time limit of the whole. attributes: NULL, or none set = the source's; else the
  * copy has exactly these. kms_key_name alone does not count as one. Failures:
- * DATAFLUX_INVALID_ARGUMENT for a time limit of the source, and a generation of the target. */
+ * DATAFLUX_INVALID_ARGUMENT for a time limit of the source, and a generation of the target. Keys of
+ * either side change where one has an encryption_key. */
 DATAFLUX_API dataflux_status dataflux_copy(dataflux_client* client,
                                            const dataflux_object_options* source,
                                            const dataflux_object_options* target,
@@ -989,6 +1001,85 @@ DATAFLUX_API dataflux_status dataflux_patch(dataflux_client* client,
                                             const dataflux_attributes* attributes,
                                             dataflux_queue* queue, uint64_t tag,
                                             dataflux_operation** out, dataflux_error** err);
+
+/* ---- Signatures for others ------------------------------------------------------------------- */
+
+/* dataflux_sign_options.style: where a URL says which bucket it is about */
+#define DATAFLUX_URL_PATH 0           /* HOST/BUCKET/OBJECT */
+#define DATAFLUX_URL_VIRTUAL_HOSTED 1 /* BUCKET.HOST/OBJECT */
+#define DATAFLUX_URL_BUCKET_BOUND 2   /* HOST/OBJECT: `host` is yours, and leads to the bucket */
+
+/* What a URL or a form is for, and who signs it. An HMAC key signs, where there is one; else the
+ * service account of the client's credentials, by its key; else IAM, for that account or `account`:
+ * the client's principal needs iam.serviceAccounts.signBlob on it. Of S3 the client's keys sign,
+ * and the members from `generation` to `secret_access_key` are DATAFLUX_INVALID_ARGUMENT. */
+typedef struct dataflux_sign_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* object; /* NULL = the bucket itself, whose objects a URL lists */
+  int64_t life_ns;    /* 1 s to 7 days; 0 = 1 hour */
+  int64_t generation; /* of a URL; 0 = the live one */
+  uint32_t style;     /* DATAFLUX_URL_* */
+  uint32_t reserved;
+  const char* host;          /* "name[:port]"; NULL = the endpoint's */
+  const char* scheme;        /* "https" or "http"; NULL = the endpoint's */
+  const char* account;       /* e-mail address; NULL = that of the credentials */
+  const char* access_key_id; /* an HMAC key of Google's: both, or neither */
+  const char* secret_access_key;
+  int64_t timeout_ns; /* of the whole call; 0 = none */
+} dataflux_sign_options;
+
+DATAFLUX_API void dataflux_sign_options_init(dataflux_sign_options* options, size_t size);
+
+/* What a URL lets its owner send. Names and values: as many texts each as the count says. */
+typedef struct dataflux_signed_request {
+  size_t struct_size;
+  const char* method; /* GET, HEAD, PUT, POST or DELETE; NULL = GET */
+  /* Fields that must be sent alike; x-goog-content-sha256 says what the body must be. */
+  const char* const* header_names;
+  const char* const* header_values;
+  size_t header_count;
+  const char* const* parameter_names;
+  const char* const* parameter_values;
+  size_t parameter_count;
+} dataflux_signed_request;
+
+DATAFLUX_API void dataflux_signed_request_init(dataflux_signed_request* request, size_t size);
+
+/* Signs a URL, whose holder sends such requests until it expires: {"url", "expires"}, a
+ * secret. Without a key at hand it takes a request or two. `request` NULL = GET. Failures:
+ * DATAFLUX_FAILED_PRECONDITION when nobody can sign, DATAFLUX_PERMISSION_DENIED of IAM. No error
+ * shows a URL or a signature. */
+DATAFLUX_API dataflux_status dataflux_sign_url(dataflux_client* client,
+                                               const dataflux_sign_options* options,
+                                               const dataflux_signed_request* request,
+                                               dataflux_queue* queue, uint64_t tag,
+                                               dataflux_operation** out, dataflux_error** err);
+
+/* dataflux_form_condition.rule */
+#define DATAFLUX_FORM_EQUAL 0       /* the field is `value` */
+#define DATAFLUX_FORM_BEGINS_WITH 1 /* it begins with it; with "" it may be anything */
+#define DATAFLUX_FORM_SIZE 2        /* the file has `least` to `most` bytes; no field */
+
+/* What a field must be that the form's user fills in. */
+typedef struct dataflux_form_condition {
+  const char* field;
+  const char* value;
+  uint64_t least;
+  uint64_t most;
+  uint32_t rule; /* DATAFLUX_FORM_* */
+  uint32_t reserved;
+} dataflux_form_condition;
+
+/* Signs the policy of a form: the holder of its fields uploads an object. {"url", "fields":
+ * [[name, value], ...], "expires"}. POST them to the URL as multipart/form-data, with `file` behind
+ * them. `object` may end in "${filename}". Fields are `count` texts each, and must be sent as they
+ * are. Not of S3. Else as dataflux_sign_url(). */
+DATAFLUX_API dataflux_status dataflux_sign_form(
+    dataflux_client* client, const dataflux_sign_options* options, const char* const* names,
+    const char* const* values, size_t count, const dataflux_form_condition* conditions,
+    size_t condition_count, dataflux_queue* queue, uint64_t tag, dataflux_operation** out,
+    dataflux_error** err);
 
 /* ---- Buckets --------------------------------------------------------------------------------- */
 

@@ -6,10 +6,12 @@
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/store/encryption_key.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -154,6 +156,11 @@ inline char* text_for_caller(const std::string& text) {
   auto* const out = new char[text.size() + 1];
   std::memcpy(out, text.c_str(), text.size() + 1);
   return out;
+}
+
+/// A key of the caller's, of 32 bytes.
+inline dataflux::bytes_view bytes_at(const std::uint8_t* key) noexcept {
+  return {reinterpret_cast<const std::byte*>(key), dataflux::encryption_key::length};
 }
 
 inline dataflux::duration duration_of(std::int64_t ns) noexcept {

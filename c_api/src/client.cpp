@@ -136,7 +136,8 @@ void set_transport(const dataflux_client_options& o, dataflux::curl_transport_op
 
 /// What the clients of all services have.
 template <class Options>
-void set_shared(const dataflux_client_options& o, const ring_ptr& ring, Options& c) {
+void set_shared(const dataflux_client_options& o, const ring_ptr& ring, Options& c,
+                dataflux::encryption_key key = {}) {
   c.observer = ring.get();
   c.endpoint = text_of(o.endpoint);
   c.user_agent = text_of(o.user_agent);
@@ -144,7 +145,18 @@ void set_shared(const dataflux_client_options& o, const ring_ptr& ring, Options&
   c.connect_timeout = duration_of(o.connect_timeout_ns);
   c.stall_timeout = duration_of(o.stall_timeout_ns);
   c.first_byte_timeout = duration_of(o.first_byte_timeout_ns);
+  if constexpr (requires { c.encryption_key; }) c.encryption_key = std::move(key);
   if (o.max_attempts != 0) c.retry.max_attempts = static_cast<int>(std::min(o.max_attempts, 1000U));
+}
+
+result<dataflux::encryption_key> key_of(const dataflux_client_options& o) {
+  if (o.encryption_key == nullptr) return dataflux::encryption_key();
+  if (o.cache != nullptr) {
+    return error(
+        errc::invalid_argument,
+        "cache: what is under an encryption_key comes onto no disk: leave out one of them");
+  }
+  return dataflux::encryption_key::from_bytes(bytes_at(o.encryption_key));
 }
 
 /// The first of them that is set.
@@ -174,6 +186,8 @@ result<any_client> make_gcs(const dataflux_client_options& o, const ring_ptr& ri
   if (!fits) return std::move(fits).error();
   auto credentials = credentials_of(o, ring);
   if (!credentials) return std::move(credentials).error();
+  auto key = key_of(o);
+  if (!key) return std::move(key).error();
   dataflux::gcs::client_options c;
   c.credentials = keeping(ring, *std::move(credentials));
   c.emulator = o.emulator != 0;
@@ -182,7 +196,7 @@ result<any_client> make_gcs(const dataflux_client_options& o, const ring_ptr& ri
   c.quota_project = text_of(o.quota_project);
   c.host = text_of(o.host);
   c.token_cache = text_of(o.token_cache);
-  set_shared(o, ring, c);
+  set_shared(o, ring, c, *std::move(key));
   auto made = dataflux::gcs::client::create(std::move(c));
   if (!made) return std::move(made).error();
   return any_client(*std::move(made));
@@ -233,13 +247,15 @@ result<any_client> make_s3(const dataflux_client_options& o, const ring_ptr& rin
   }
   auto who = identity_of(o);
   if (!who) return std::move(who).error();
+  auto key = key_of(o);
+  if (!key) return std::move(key).error();
   dataflux::s3::client_options c;
   c.credentials = keeping(ring, std::move(who->credentials));
   c.region = std::move(who->region);
   c.addressing = static_cast<dataflux::s3::addressing>(o.addressing);
   c.requester_pays = o.requester_pays != 0;
   c.upload_checksum = static_cast<dataflux::s3::upload_checksum>(o.upload_checksum);
-  set_shared(o, ring, c);
+  set_shared(o, ring, c, *std::move(key));
   if (c.endpoint.empty()) c.endpoint = std::move(who->endpoint);
   auto made = dataflux::s3::client::create(std::move(c));
   if (!made) return std::move(made).error();
@@ -260,7 +276,8 @@ result<any_client> make_ais(const dataflux_client_options& o, const ring_ptr& ri
                         {o.secret_access_key != nullptr, "secret_access_key"},
                         {o.session_token != nullptr, "session_token"},
                         {o.requester_pays != 0, "requester_pays"},
-                        {o.upload_checksum != 0, "upload_checksum"}},
+                        {o.upload_checksum != 0, "upload_checksum"},
+                        {o.encryption_key != nullptr, "encryption_key"}},
                        "AIStore");
   if (!fits) return std::move(fits).error();
   auto credentials = credentials_of(o, ring);

@@ -104,6 +104,20 @@ result<dataflux::object_attributes> attributes_of(const dataflux_attributes* giv
   return a;
 }
 
+result<std::optional<dataflux::encryption_key>> copy_key_of(const dataflux_object_options* given) {
+  using dataflux::encryption_key;
+  const auto o = options_of(given);
+  if (!o) return o.error();
+  if (o->no_encryption_key != 0 && o->encryption_key != nullptr) {
+    return error(errc::invalid_argument, "encryption_key: not together with no_encryption_key");
+  }
+  if (o->no_encryption_key != 0) return std::optional(encryption_key());
+  if (o->encryption_key == nullptr) return std::optional<encryption_key>();
+  auto made = encryption_key::from_bytes(bytes_at(o->encryption_key));
+  if (!made) return std::move(made).error();
+  return std::optional(*std::move(made));
+}
+
 result<void> put_target(const dataflux_attributes* attributes,
                         const dataflux_conditions* conditions, dataflux::upload_request& into) {
   auto made = attributes_of(attributes);

@@ -3,6 +3,7 @@
 #include "operation.hpp"
 
 #include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/store/encryption_key.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/requests.hpp>
 #include <dataflux/transfer/upload_request.hpp>
@@ -39,8 +40,12 @@ class object_operation final : public typed_operation<dataflux::object_metadata>
   std::string make_json() const override { return value_ ? json_of(*value_) : std::string(); }
 };
 
-/// What the options say, into a request; conditions are for those that have them.
-template <class Request>
+/// A key of dataflux_copy(); nothing = the client's.
+result<std::optional<dataflux::encryption_key>> copy_key_of(const dataflux_object_options* given);
+
+/// What the options say, into a request; conditions are for those that have them, keys for the two
+/// sides of a copy.
+template <class Request, bool Copies = false>
 result<Request> request_of(const dataflux_object_options* given) {
   const auto o = options_of(given);
   if (!o) return o.error();
@@ -74,6 +79,10 @@ result<Request> request_of(const dataflux_object_options* given) {
     r.member = text_of(o->member);
   } else if (o->member != nullptr) {
     return error(errc::invalid_argument, "`member` is for dataflux_get()");
+  }
+  if (!Copies && (o->encryption_key != nullptr || o->no_encryption_key != 0)) {
+    return error(errc::invalid_argument,
+                 "`encryption_key` is for dataflux_copy(): other calls have the client's");
   }
   if constexpr (requires { r.last_writer_wins; }) r.last_writer_wins = true;
   return r;

@@ -13,8 +13,9 @@ namespace dataflux_c {
 namespace {
 
 /// What the options of a source say. Its conditions and its generation are in a stat's form.
+template <bool Copies>
 result<dataflux::stat_request> source_of(const dataflux_object_options* given) {
-  auto source = request_of<dataflux::stat_request>(given);
+  auto source = request_of<dataflux::stat_request, Copies>(given);
   if (!source) return source;
   if (source->limits.timeout != dataflux::duration(0)) {
     return error(errc::invalid_argument, "timeout_ns of the source: the target's is of the call");
@@ -28,10 +29,16 @@ result<dataflux::stat_request> source_of(const dataflux_object_options* given) {
 result<dataflux::rewrite_request> copy_of(const dataflux_object_options* source,
                                           const dataflux_object_options* target,
                                           const dataflux_attributes* attributes) {
-  auto from = source_of(source);
+  auto from = source_of<true>(source);
   if (!from) return std::move(from).error();
-  auto r = request_of<dataflux::rewrite_request>(target);
+  auto r = request_of<dataflux::rewrite_request, true>(target);
   if (!r) return r;
+  auto of_source = copy_key_of(source);
+  if (!of_source) return std::move(of_source).error();
+  auto of_copy = copy_key_of(target);
+  if (!of_copy) return std::move(of_copy).error();
+  r->source_key = *std::move(of_source);
+  r->key = *std::move(of_copy);
   auto made = attributes_of(attributes);
   if (!made) return std::move(made).error();
   r->source_bucket = std::move(from->bucket);
@@ -44,7 +51,7 @@ result<dataflux::rewrite_request> copy_of(const dataflux_object_options* source,
 
 result<dataflux::move_request> move_of(const dataflux_object_options* source,
                                        const dataflux_object_options* target) {
-  auto from = source_of(source);
+  auto from = source_of<false>(source);
   if (!from) return std::move(from).error();
   auto r = request_of<dataflux::move_request>(target);
   if (!r) return r;

@@ -62,6 +62,27 @@ void declare_rm(CLI::App& app, command_line& to) {
   app.add_flag("-r,--recursive", to.rm.recursive, "Everything below, too");
 }
 
+void declare_signurl(CLI::App& app, command_line& to) {
+  auto& with = to.signurl;
+  app.add_option("URL", with.urls, "gs://bucket/name; gs://bucket: its listing")->required();
+  app.add_option("-m,--method", with.method, "GET (the default), HEAD, PUT, POST, DELETE");
+  app.add_option("-d,--duration", with.duration, "90s, 30m, 12h, 7d, which is the most; 1h");
+  app.add_option("--header", with.headers,
+                 "\"NAME: VALUE\", which must be sent alike; may come again")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--query", with.query, "NAME=VALUE, a parameter; may come again")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--account", with.account,
+                 "Of gs://: a service account that IAM signs for; else that of the credentials");
+  app.add_option("--style", with.style,
+                 "Of gs://: path (HOST/BUCKET/NAME), virtual_hosted (BUCKET.HOST/NAME) or\n"
+                 "bucket_bound (HOST/NAME)");
+  app.add_option("--host", with.host, "Of gs://: in place of the endpoint's, name[:port]");
+  app.add_option("--scheme", with.scheme, "Of gs://: https or http; else the endpoint's");
+}
+
 void declare_uploads(CLI::App& app, command_line& to) {
   app.require_subcommand(1);
   auto* list = app.add_subcommand("list", "When each began, what it was going to be, what it is");
@@ -330,6 +351,13 @@ constexpr command table[]{
      run_with<run_cp, &typed::cp>, interrupted_copy},
     {"rm", "Remove objects", declare_rm, places_in<&typed::rm, &rm_options::urls>,
      run_with<run_rm, &typed::rm>, interrupted_removal},
+    {"signurl",
+     "Print URLs whose holder sends one kind of request, without credentials, until they expire: "
+     "a\n"
+     "line each, a secret. Signed by the key of the credentials' service account;\n"
+     "without one by IAM, which needs iam.serviceAccounts.signBlob. Of s3:// by its keys.",
+     declare_signurl, places_in<&typed::signurl, &signurl_options::urls>,
+     run_with<run_signurl, &typed::signurl>, interrupted_reading},
     {"uploads",
      "What uploads have left: parts of those that were never finished, and temporary objects "
      "that\n"

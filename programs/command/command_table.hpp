@@ -25,6 +25,7 @@ struct command_line {
   stat_options stat{};
   cat_options cat{};
   cp_options cp{};
+  signurl_options signurl{};
   rm_options rm{};
   uploads_options uploads{};
   manifest_options manifest{};

@@ -74,6 +74,22 @@ struct cp_options {
 };
 exit_status run_cp(const session& with, const cp_options& options);
 
+struct signurl_options {
+  std::vector<std::string> urls{};
+  std::string method{"GET"};
+  /// As parse_age() reads it; empty = an hour.
+  std::string duration{};
+  /// "NAME: VALUE" and "NAME=VALUE" each.
+  std::vector<std::string> headers{};
+  std::vector<std::string> query{};
+  /// "path", "virtual_hosted" or "bucket_bound".
+  std::string style{"path"};
+  std::string host{};
+  std::string scheme{};
+  std::string account{};
+};
+exit_status run_signurl(const session& with, const signurl_options& options);
+
 struct rm_options {
   std::vector<std::string> urls{};
   bool recursive{false};

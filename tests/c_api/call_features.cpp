@@ -369,6 +369,38 @@ void call_player::ask_bucket() {
   });
 }
 
+void call_player::sign() {
+  dataflux_sign_options o;
+  dataflux_sign_options_init(&o, sizeof o);
+  o.bucket = dice_.chance(8) ? nullptr : "bkt";
+  o.object = dice_.chance(8) ? nullptr : "o/000000";
+  o.life_ns = dice_.chance(8) ? -1 : 0;
+  o.style = static_cast<std::uint32_t>(dice_.below(4));
+  o.access_key_id = dice_.chance(8) ? nullptr : "GOOG1";
+  o.secret_access_key = dice_.chance(8) ? nullptr : "secret";
+  o.timeout_ns = timeout();
+  const std::array names{"a", dice_.chance(8) ? nullptr : "b"};
+  const std::array values{"1", dice_.chance(8) ? nullptr : "2"};
+  dataflux_signed_request r;
+  dataflux_signed_request_init(&r, sizeof r);
+  r.header_names = dice_.chance(8) ? nullptr : names.data();
+  r.header_values = values.data();
+  r.header_count = dice_.below(3);
+  const std::array<dataflux_form_condition, 2> conditions{
+      dataflux_form_condition{"c", "v", 0, 0, static_cast<std::uint32_t>(dice_.below(4)), 0},
+      dataflux_form_condition{nullptr, nullptr, 0, 1, DATAFLUX_FORM_SIZE, 0}};
+  begin([&](auto* queue, auto** out, auto** err) {
+    dataflux_client* const client = any(clients_);
+    if (dice_.chance(2)) {
+      return dataflux_sign_url(client, odd_.of(o, dice_), more_odd_.of(r, dice_), queue, 27, out,
+                               err);
+    }
+    return dataflux_sign_form(client, odd_.of(o, dice_), names.data(), values.data(),
+                              dice_.below(3), dice_.chance(8) ? nullptr : conditions.data(),
+                              dice_.below(3), queue, 28, out, err);
+  });
+}
+
 void call_player::open_writer() {
   if (dice_.chance(2)) {
     taken_of(dataflux_operation_take_writer, writers_, dataflux_writer_free);
@@ -918,7 +950,7 @@ void call_player::feature() {
       &call_player::list_stream,   &call_player::ask_lister,      &call_player::ask_lister,
       &call_player::save_manifest, &call_player::save_manifest,   &call_player::ask_manifest,
       &call_player::ask_manifest,  &call_player::ask_changes,     &call_player::change_object,
-      &call_player::ask_bucket,    &call_player::open_writer,     &call_player::open_writer,
+      &call_player::ask_bucket,    &call_player::sign, &call_player::open_writer,     &call_player::open_writer,
       &call_player::write,         &call_player::write,           &call_player::end_writer,
       &call_player::open_reader,   &call_player::open_reader,     &call_player::read,
       &call_player::read,          &call_player::save_set,        &call_player::save_set,

@@ -201,6 +201,7 @@ class call_player {
   void ask_job();
   void change_object();
   void ask_bucket();
+  void sign();
   void open_writer();
   void write();
   void end_writer();

@@ -23,7 +23,7 @@ const std::map<std::string, std::vector<std::string>> lines{
     {"rm", {"gs://bucket/a"}},         {"uploads", {"list", "gs://bucket"}},
     {"manifest", {"show", "m"}},       {"shards", {"show", "m"}},
     {"sweep", {"gs://bucket"}},        {"cache", {"list", "folder"}},
-    {"simulate", {"--link", "1GB/s"}},
+    {"simulate", {"--link", "1GB/s"}}, {"signurl", {"gs://bucket/a"}},
 };
 
 }  // namespace

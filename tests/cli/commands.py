@@ -15,6 +15,8 @@ import struct
 import subprocess
 import sys
 import termios
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -51,6 +53,40 @@ class Reading(Case):
     def test_what_is_no_subcommand_is_named(self):
         self.fails(2, "du", "-h", f"gs://{BUCKET}", saying="'du': no such subcommand; there are ls")
         self.fails(2, "manifest", "list", "m", saying="'list': no such subcommand; there are create")
+
+    def opened(self, url, method="GET", body=None, **headers):
+        """The status and body of a request that has no other credentials."""
+        asked = urllib.request.Request(url, data=body, method=method, headers=headers)
+        try:
+            with urllib.request.urlopen(asked, timeout=30, context=self.emulator.trusted) as reply:
+                return reply.status, reply.read()
+        except urllib.error.HTTPError as refused:
+            with refused:
+                return refused.code, refused.read()
+
+    def test_signurl_prints_urls_that_open_by_themselves(self):
+        first, second = self.ok("signurl", self.url("r/a"), self.url("r/d/b")).decode().split()
+        self.assertEqual((200, b"first"), self.opened(first))
+        self.assertEqual((200, b"second one"), self.opened(second))
+        self.assertEqual(401, self.opened(first.partition("?")[0])[0])
+        put = self.ok("signurl", "-m", "PUT", "-d", "30m", "--header", "x-goog-meta-k: v", "--query",
+                      "userProject=p", self.url("r/new")).decode().strip()
+        self.assertIn("X-Goog-Expires=1800&", put)
+        self.assertEqual(403, self.opened(put, "PUT", b"new")[0])
+        kind = {"x-goog-meta-k": "v", "Content-Type": "text/x"}
+        self.assertEqual(200, self.opened(put, "PUT", b"new", **kind)[0])
+        self.assertEqual(b"new", self.ok("cat", self.url("r/new")))
+        bound = self.ok("signurl", "--style", "bucket_bound", "--host", "h.example", "--scheme", "http",
+                        self.url("r/a")).decode()
+        self.assertTrue(bound.startswith("http://h.example/r/a?X-Goog-Algorithm="), bound)
+
+    def test_signurl_refuses_what_cannot_be_signed(self):
+        url = self.url("r/a")
+        for words, told in ((["-d", "8d"], "7 days"), (["-d", "soon"], "--duration soon"), (["-m", "get"], "method"),
+                            (["--header", "x"], "NAME: VALUE"), (["--query", "x"], "NAME=VALUE"),
+                            (["--style", "odd"], "--style odd"), (["--account", "odd"], "account")):
+            self.assertNotEqual(0, self.run_it("signurl", *words, url).returncode)
+            self.assertIn(told, self.run_it("signurl", *words, url).stderr.decode())
 
     def test_a_file_that_is_missing_is_no_bucket(self):
         lines = self.fails(3, "manifest", "show", str(self.folder / "none"), saying="none")

@@ -12,7 +12,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail::auth {
 class token_flow;
-}
+struct signing_identity;
+}  // namespace detail::auth
 
 /// The wall clock: tokens are issued and expire by it.
 using system_time = std::chrono::system_clock::time_point;
@@ -80,6 +81,8 @@ class credentials {
   /// principal, key or login, scopes, endpoint. A secret. Empty: its tokens are not shared, since
   /// only they themselves show whose they are, as those of the metadata server.
   virtual std::string token_identity() const { return {}; }
+  /// The account that URLs are signed for; none, unless a kind says otherwise.
+  DATAFLUX_INLINE virtual detail::auth::signing_identity signs_as() const;
   /// Begins to acquire a token. Does nothing by itself: see token_flow::resume.
   virtual std::unique_ptr<detail::auth::token_flow> start() const = 0;
 

@@ -68,7 +68,8 @@ class disk_cache {
   static result<disk_cache> open(const std::string& folder, const disk_cache_options& options = {});
 
   /// From now on it answers the context's reads; before the first of them. `service` is a name for
-  /// the store, such as its endpoint: equal buckets of two services are kept apart by it.
+  /// the store, such as its endpoint: equal buckets of two services are kept apart by it. Not of a
+  /// store with store_traits::customer_key: what is under a key comes onto no disk.
   void serve(const transfer_context& context, std::string_view service) const;
   cache_counters counters() const noexcept;
   /// Blocks until what was read before is written. Not from a completion.

@@ -12,10 +12,12 @@
 #include <dataflux/service/client_snapshot.hpp>
 #include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/detail/verb_list.hpp>
+#include <dataflux/store/encryption_key.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/store/requests.hpp>
 #include <dataflux/store/restore_request.hpp>
+#include <dataflux/store/sign_requests.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -56,6 +58,9 @@ struct client_options {
   /// refuses it if they would go over plain HTTP to an address other than loopback (127.x.y.z, ::1,
   /// localhost).
   bool tokens_to_emulator{false};
+  /// Of the IAM service, which signs for accounts without a key (sign_url_request):
+  /// "https://host[:port][/base]"; empty = iamcredentials of the universe, or the emulator.
+  std::string iam_endpoint{};
   /// The endpoint's universe. Credentials of another universe are refused, both given and found
   /// ones; empty = any, which needs an `endpoint`. The default one: that of the variable
   /// GOOGLE_CLOUD_UNIVERSE_DOMAIN, where it is set.
@@ -64,6 +69,12 @@ struct client_options {
   std::string user_project{};
   /// Whose quota is used; empty = as the credentials say.
   std::string quota_project{};
+  /// The customer's key of all objects that this client reads and writes; empty = the service has
+  /// the keys. Objects under no key, or another one, are refused by the service, but for the
+  /// sources of a rewrite_request that says so. Listings and the cache on a disk are as
+  /// store_traits::customer_key says. create() refuses one that would go over plain HTTP to an
+  /// address other than loopback.
+  dataflux::encryption_key encryption_key{};
   /// Put before the library's own User-Agent, such as "trainer/2.1".
   std::string user_agent{};
   retry_policy retry{};
@@ -156,6 +167,8 @@ class client final : public detail::begins<client> {
   DATAFLUX_INLINE void start(const read_request& request, byte_sink& sink,
                              completion<read_summary> done) override;
   using detail::begins<client>::start;
+  DATAFLUX_INLINE void start(const sign_url_request& request, completion<signed_url> done) override;
+  void start(const sign_form_request& request, completion<signed_form> done);
   /// The verbs that other stores do not have: patch_request, bulk_restore_request,
   /// storage_layout_request, test_permissions_request, list_buckets_request and
   /// list_all_buckets_request.

@@ -13,6 +13,7 @@
 #include <dataflux/s3/detail/verbs.hpp>
 #include <dataflux/service/client_snapshot.hpp>
 #include <dataflux/store/detail/verb_list.hpp>
+#include <dataflux/store/encryption_key.hpp>
 #include <dataflux/store/object_store.hpp>
 
 #include <chrono>
@@ -66,6 +67,9 @@ struct client_options {
   /// 10 MiB. 0 = 5 GiB, which is the most.
   std::uint64_t copy_at_once{0};
   s3::upload_checksum upload_checksum{s3::upload_checksum::full_object};
+  /// The customer's key of all objects that this client reads and writes (SSE-C): as of
+  /// gcs::client_options.
+  dataflux::encryption_key encryption_key{};
   /// Put before the library's own User-Agent, such as "trainer/2.1".
   std::string user_agent{};
   retry_policy retry{};
@@ -135,6 +139,7 @@ class client final : public detail::begins<client, detail::s3::store_verbs> {
                              completion<object_metadata> done) override;
   DATAFLUX_INLINE void start(const rewrite_request& request,
                              completion<object_metadata> done) override;
+  DATAFLUX_INLINE void start(const sign_url_request& request, completion<signed_url> done) override;
   /// Unimplemented: see traits().
   DATAFLUX_INLINE void start(const move_request& request,
                              completion<object_metadata> done) override;

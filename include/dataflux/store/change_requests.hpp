@@ -2,6 +2,7 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/store/encryption_key.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
 #include <cstdint>
@@ -80,6 +81,10 @@ struct rewrite_request {
   /// If any of these is set the copy has exactly these; otherwise the source's. The key does not
   /// count.
   object_attributes attributes{};
+  /// Customer's keys of the source and of the copy, where they are not the client's; an empty one:
+  /// it has none. So objects get another key, their first one, or lose theirs.
+  std::optional<encryption_key> source_key{};
+  std::optional<encryption_key> key{};
   /// Bytes that one request copies at most, a multiple of 1 MiB; 0 = as the service likes.
   std::uint64_t max_bytes_per_request{0};
   preconditions source_conditions{};

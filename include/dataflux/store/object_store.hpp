@@ -13,6 +13,7 @@
 #include <dataflux/store/remove_many_request.hpp>
 #include <dataflux/store/requests.hpp>
 #include <dataflux/store/resumable.hpp>
+#include <dataflux/store/sign_requests.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -42,6 +43,9 @@ struct store_traits {
   bool ordered_generations{true};
   /// Each object has a CRC32C, and a listing tells it.
   bool crc32c_everywhere{true};
+  /// Its objects are under a key of the caller's (encryption_key). A listing does not tell their
+  /// CRC32C; reads, stats and writes do. Nothing of them is kept in a disk_cache.
+  bool customer_key{false};
   /// A reply to a range tells the CRC32C of the whole object, too. Else a read of all of it and a
   /// stat do.
   bool ranges_tell_checksum{true};
@@ -134,6 +138,9 @@ class object_store {
   }
   virtual void start(const read_batch_request& request,
                      completion<std::vector<batched_bytes>> done) {
+    refuse(request, std::move(done));
+  }
+  virtual void start(const sign_url_request& request, completion<signed_url> done) {
     refuse(request, std::move(done));
   }
   virtual void start(const bucket_request& request, completion<bucket_metadata> done) {

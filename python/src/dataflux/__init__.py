@@ -94,6 +94,7 @@ _VERBS = (
     "upload", "download", "upload_folder", "download_folder", "remove_prefix",
     "find_leftovers", "remove_leftovers",
     "bucket", "buckets", "permissions", "bulk_restore",
+    "sign_url", "sign_form",
     "metrics", "prometheus",
 )
 

@@ -101,6 +101,10 @@ FUNCTIONS = {
     'move': 'iPPPPQPP',
     'compose': 'iPPPPQPPQPP',
     'patch': 'iPPPPQPP',
+    'sign_options_init': 'vPQ',
+    'signed_request_init': 'vPQ',
+    'sign_url': 'iPPPPQPP',
+    'sign_form': 'iPPPPQPQPQPP',
     'bucket_options_init': 'vPQ',
     'bucket': 'iPPPQPP',
     'test_permissions': 'iPPPQPQPP',
@@ -228,10 +232,10 @@ FUNCTIONS = {
 STRUCTS = {
     'record': (('tag', 'Q'), ('index', 'Q'), ('data', 'P'), ('size', 'Q'), ('slab', 'Q'), ('generation', 'q'), ('crc32c', 'I'), ('status', 'i'), ('flags', 'I'), ('error', 'I')),
     'cache_options': (('struct_size', 'Q'), ('bytes', 'Q'), ('min_free', 'Q')),
-    'client_options': (('struct_size', 'Q'), ('credentials', 'I'), ('emulator', 'I'), ('credentials_file', 's'), ('endpoint', 's'), ('user_project', 's'), ('quota_project', 's'), ('user_agent', 's'), ('ca_file', 's'), ('io_threads', 'I'), ('max_connections_per_host', 'I'), ('max_attempts', 'I'), ('max_concurrency', 'I'), ('memory_cap', 'Q'), ('upload_memory', 'Q'), ('slice', 'Q'), ('connect_timeout_ns', 'q'), ('stall_timeout_ns', 'q'), ('token_limit_ns', 'q'), ('event_capacity', 'Q'), ('first_byte_timeout_ns', 'q'), ('tokens_to_emulator', 'I'), ('reserved', 'I'), ('service', 'I'), ('addressing', 'I'), ('region', 's'), ('access_key_id', 's'), ('secret_access_key', 's'), ('session_token', 's'), ('requester_pays', 'I'), ('upload_checksum', 'I'), ('provider', 's'), ('cache', 'P'), ('client_certificate_file', 's'), ('client_key_file', 's'), ('client_key_password', 's'), ('proxy', 's'), ('no_proxy', 's'), ('proxy_ca_file', 's'), ('resolve', 's'), ('host', 's'), ('token_cache', 's')),
+    'client_options': (('struct_size', 'Q'), ('credentials', 'I'), ('emulator', 'I'), ('credentials_file', 's'), ('endpoint', 's'), ('user_project', 's'), ('quota_project', 's'), ('user_agent', 's'), ('ca_file', 's'), ('io_threads', 'I'), ('max_connections_per_host', 'I'), ('max_attempts', 'I'), ('max_concurrency', 'I'), ('memory_cap', 'Q'), ('upload_memory', 'Q'), ('slice', 'Q'), ('connect_timeout_ns', 'q'), ('stall_timeout_ns', 'q'), ('token_limit_ns', 'q'), ('event_capacity', 'Q'), ('first_byte_timeout_ns', 'q'), ('tokens_to_emulator', 'I'), ('reserved', 'I'), ('service', 'I'), ('addressing', 'I'), ('region', 's'), ('access_key_id', 's'), ('secret_access_key', 's'), ('session_token', 's'), ('requester_pays', 'I'), ('upload_checksum', 'I'), ('provider', 's'), ('cache', 'P'), ('client_certificate_file', 's'), ('client_key_file', 's'), ('client_key_password', 's'), ('proxy', 's'), ('no_proxy', 's'), ('proxy_ca_file', 's'), ('resolve', 's'), ('host', 's'), ('token_cache', 's'), ('encryption_key', 'P')),
     'job_options': (('struct_size', 'Q'), ('rank', 'I'), ('processes', 'I'), ('reads', 'd'), ('writes', 'd'), ('lease_ns', 'q')),
     'conditions': (('struct_size', 'Q'), ('has', 'I'), ('reserved', 'I'), ('generation_match', 'q'), ('generation_not_match', 'q'), ('metageneration_match', 'q'), ('metageneration_not_match', 'q')),
-    'object_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('generation', 'q'), ('timeout_ns', 'q'), ('conditions', 'P'), ('fields', 'I'), ('whole', 'I'), ('member', 's')),
+    'object_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('generation', 'q'), ('timeout_ns', 'q'), ('conditions', 'P'), ('fields', 'I'), ('whole', 'I'), ('member', 's'), ('encryption_key', 'P'), ('no_encryption_key', 'I'), ('reserved', 'I')),
     'attributes': (('struct_size', 'Q'), ('content_type', 's'), ('content_encoding', 's'), ('content_disposition', 's'), ('content_language', 's'), ('cache_control', 's'), ('storage_class', 's'), ('kms_key_name', 's'), ('custom_time_ns', 'q'), ('metadata_names', 'P'), ('metadata_values', 'P'), ('metadata_count', 'Q')),
     'list_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('start_offset', 's'), ('end_offset', 's'), ('delimiter', 's'), ('match_glob', 's'), ('suffix', 's'), ('regex', 's'), ('min_size', 'Q'), ('max_size', 'Q'), ('keep_markers', 'I'), ('keep_composed', 'I'), ('versions', 'I'), ('parallelism', 'I'), ('max_calls', 'Q'), ('memory_cap', 'Q'), ('timeout_ns', 'q'), ('partial', 'I'), ('by_name', 'I'), ('storage_classes', 'P'), ('storage_class_count', 'Q')),
     'chunk': (('first_row', 'Q'), ('rows', 'Q'), ('names', 's'), ('name_offsets', 'P'), ('sizes', 'P'), ('generations', 'P'), ('crc32c', 'P'), ('crc32c_valid', 'P'), ('first_bit', 'Q')),
@@ -243,6 +247,9 @@ STRUCTS = {
     'mixer_options': (('struct_size', 'Q'), ('sizes', 'P'), ('froms', 'P'), ('parts', 'P'), ('counts', 'P'), ('sources', 'Q'), ('stages', 'I'), ('ended', 'I')),
     'get_many_options': (('struct_size', 'Q'), ('bucket', 's'), ('order', 'I'), ('on_error', 'I'), ('compose', 'I'), ('feed', 'I'), ('feed_capacity', 'Q'), ('timeout_ns', 'q')),
     'get_columns': (('struct_size', 'Q'), ('names', 's'), ('name_offsets', 'P'), ('generations', 'P'), ('offsets', 'P'), ('lengths', 'P'), ('into', 'P'), ('object_sizes', 'P'), ('members', 's'), ('member_offsets', 'P')),
+    'sign_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('life_ns', 'q'), ('generation', 'q'), ('style', 'I'), ('reserved', 'I'), ('host', 's'), ('scheme', 's'), ('account', 's'), ('access_key_id', 's'), ('secret_access_key', 's'), ('timeout_ns', 'q')),
+    'signed_request': (('struct_size', 'Q'), ('method', 's'), ('header_names', 'P'), ('header_values', 'P'), ('header_count', 'Q'), ('parameter_names', 'P'), ('parameter_values', 'P'), ('parameter_count', 'Q')),
+    'form_condition': (('field', 's'), ('value', 's'), ('least', 'Q'), ('most', 'Q'), ('rule', 'I'), ('reserved', 'I')),
     'bucket_options': (('struct_size', 'Q'), ('bucket', 's'), ('timeout_ns', 'q')),
     'bulk_restore_options': (('struct_size', 'Q'), ('bucket', 's'), ('match_globs', 'P'), ('match_glob_count', 'Q'), ('deleted_after_ns', 'q'), ('deleted_before_ns', 'q'), ('created_after_ns', 'q'), ('created_before_ns', 'q'), ('timeout_ns', 'q'), ('overwrite', 'I'), ('reserved', 'I')),
     'list_buckets_options': (('struct_size', 'Q'), ('project', 's'), ('prefix', 's'), ('timeout_ns', 'q')),
@@ -332,6 +339,12 @@ ORDER_AS_ASKED = 0
 ORDER_AS_READY = 1
 ON_ERROR_ITEM = 0
 ON_ERROR_STOP = 1
+URL_PATH = 0
+URL_VIRTUAL_HOSTED = 1
+URL_BUCKET_BOUND = 2
+FORM_EQUAL = 0
+FORM_BEGINS_WITH = 1
+FORM_SIZE = 2
 LEFTOVERS_UPLOADS = 1
 LEFTOVERS_COMPOSITES = 2
 UNFINISHED_REFUSE = 0

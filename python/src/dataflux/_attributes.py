@@ -49,7 +49,8 @@ if TYPE_CHECKING:
         pass
 
     class HowToCopy(Attributes, Conditions, SourceConditions, total=False):
-        pass
+        encryption_key: bytes | str | None
+        source_encryption_key: bytes | str | None
 
     class HowToCompose(Attributes, total=False):
         if_generation_match: int | None
@@ -120,6 +121,22 @@ MEMBER_ATTRIBUTES = ("content_type", "storage_class", "kms_key_name", "custom_ti
 CONDITIONS = ("if_generation_match", "if_generation_not_match", "if_metageneration_match",
               "if_metageneration_not_match")
 SOURCE_CONDITIONS = tuple("source_" + name for name in CONDITIONS)
+
+
+def encryption_key(value, argument, may_be_none=False):
+    """A customer's key as 32 bytes; b"" stands for none, where that may be. No error shows it."""
+    if isinstance(value, str):
+        from base64 import b64decode
+
+        try:
+            value = b64decode(value, validate=True)
+        except ValueError:
+            raise ValueError(f"{argument}: the text is no Base64") from None
+    elif not isinstance(value, (bytes, bytearray)):
+        raise TypeError(f"{argument}: 32 bytes, or their Base64, are needed, and not a {type(value).__name__}")
+    if len(value) != 32 and not (may_be_none and not value):
+        raise ValueError(f"{argument}: 32 bytes are needed, and not {len(value)}")
+    return bytes(value)
 
 
 def taken(given, verb, *groups):

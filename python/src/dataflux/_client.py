@@ -14,7 +14,7 @@ from ._file import FileVerbs
 from ._get_many import GetManyVerbs, first_of
 from ._handles import ClientHandle, ErrorHandle
 from ._leftovers import LeftoverVerbs
-from ._library import byref, library, struct
+from ._library import addressof, byref, key_bytes, library, struct
 from ._verbs_list import ListVerbs
 from ._manifest import ManifestVerbs, scheme_of_saved
 from ._metrics import MetricsVerbs
@@ -24,6 +24,7 @@ from ._verbs_reads import ReadVerbs
 from ._sets import SetVerbs
 from ._shard_writer import ShardWriterVerbs
 from ._shards import ShardVerbs
+from ._signing import SigningVerbs
 from ._transfer import TransferVerbs
 from ._wait import Blocking
 
@@ -58,8 +59,8 @@ class Options:
            ("gcs",): ("emulator", "credentials_file", "user_project", "quota_project", "tokens_to_emulator", "host",
                       "token_cache"),
            ("gcs", "ais"): ("credentials", "token_limit"),
-           ("ais",): ("provider",)}
-    _secret = ("secret_access_key", "session_token", "client_key_password")
+           ("gcs", "s3"): ("encryption_key",), ("ais",): ("provider",)}
+    _secret = ("secret_access_key", "session_token", "encryption_key", "client_key_password")
     _paths = ("token_cache",)
     _times = ("connect_timeout", "first_byte_timeout", "stall_timeout", "token_limit")
 
@@ -87,6 +88,12 @@ class Options:
                 raise TypeError(f"cache: a dataflux.Cache is needed, and not a {type(given['cache']).__name__}")
         for name, names in self._names.items():
             one_of(given[name], name, names)
+        if given["encryption_key"] is not None:
+            from ._attributes import encryption_key
+
+            given["encryption_key"] = encryption_key(given["encryption_key"], "encryption_key")
+            if given["cache"] is not None:
+                raise ValueError("cache: what is under an encryption_key comes onto no disk: leave out one of them")
         self._check_service(given)
         self.source = None
         if given["credentials"] is not None:
@@ -137,6 +144,9 @@ class Options:
         made.event_capacity = _events.CAPACITY
         if given["cache"] is not None:
             made.cache = given["cache"]._handle().value
+        if given["encryption_key"] is not None:
+            made.kept = held = key_bytes(given["encryption_key"])
+            made.encryption_key = addressof(held)
         if given["anonymous"] or getattr(self.source, "anonymous", False):
             made.credentials = _abi.CREDENTIALS_ANONYMOUS
         elif self.source is not None:
@@ -246,6 +256,10 @@ class Core:
             Connect, of restricted.googleapis.com.
         token_cache: a folder of this machine by which processes share tokens, so that one asks for all; by default what
             DATAFLUX_TOKEN_CACHE names. docs/private-endpoints.md says more of all these.
+        encryption_key: a key of your own, by which the service encrypts all objects that this client reads and
+            writes, and which it does not keep: 32 bytes, or their Base64 as gcloud takes it. Objects under no key or
+            another one are refused, but for copy(). Not of AIStore, and not with a cache. It is never shown, nor
+            pickled.
         cache: a Cache, which answers reads of a known generation from a disk of this machine. Several
             clients may have one.
 
@@ -276,7 +290,8 @@ class Core:
                  client_key_file: str | os.PathLike[str] | None = None, client_key_password: str | None = None,
                  proxy: str | None = None, no_proxy: str | None = None,
                  proxy_ca_file: str | os.PathLike[str] | None = None, resolve: str | Iterable[str] | None = None,
-                 host: str | None = None, token_cache: str | os.PathLike[str] | None = None) -> None:
+                 host: str | None = None, token_cache: str | os.PathLike[str] | None = None,
+                 encryption_key: bytes | str | None = None) -> None:
         given = dict(locals())
         del given["self"]
         self._options = Options(given)
@@ -411,6 +426,7 @@ class Verbs(
     SetVerbs,
     LeftoverVerbs,
     BucketVerbs,
+    SigningVerbs,
     MetricsVerbs,
 ):
     """What a client does. Here a verb gives its call, or its body, for a body that awaits it; a client's

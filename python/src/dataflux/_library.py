@@ -141,6 +141,11 @@ def struct(name, **members):
     return made
 
 
+def key_bytes(key):
+    """Bytes where C reads them."""
+    return (ctypes.c_uint8 * len(key)).from_buffer_copy(key)
+
+
 def text_at(pointer, size=-1):
     """The text at an address, which ends with a NUL or has `size` bytes."""
     return ctypes.string_at(pointer, size).decode("utf-8", "replace")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ._attributes import ATTRIBUTES, CONDITIONS, SOURCE_CONDITIONS, attributes, taken
+from ._attributes import ATTRIBUTES, CONDITIONS, SOURCE_CONDITIONS, attributes, encryption_key, taken
 from ._calls import Call, calling, json_of
 from ._errors import NotFoundError
 from ._lent import Lent
-from ._library import byref, library
+from ._library import addressof, byref, key_bytes, library
 from ._object import Object, conditions, fields_of, known_of, object_options
 from ._place import Places, flag_of
 
@@ -58,6 +58,21 @@ async def _put(options, data, beside, finish):
     with Lent(data, "data") as lent:
         lent.call = Call(calling("put", byref(options), lent.address, lent.size, beside), finish, lent)
         return await lent.call
+
+
+# Of copy(): that of the target, and of the source.
+KEYS = ("encryption_key", "source_encryption_key")
+
+
+def _set_key(options, key, argument):
+    if key is None:
+        return
+    held = encryption_key(key, argument, may_be_none=True)
+    if held:
+        options.kept_key = made = key_bytes(held)
+        options.encryption_key = addressof(made)
+    else:
+        options.no_encryption_key = 1
 
 
 # Of ATTRIBUTES what patch() changes.
@@ -179,18 +194,22 @@ class ObjectVerbs(Places):
             generation: of the source; 0 = that of the row, or the live one.
             content_type, ..., metadata: as of put(). With none of them the copy has the source's;
                 with any it has exactly those. kms_key_name alone does not count.
+            encryption_key, source_encryption_key: of the copy and of the source, where it is not the
+                client's: 32 bytes or their Base64, and b"" for none.
             if_...: of the target; source_if_...: of the source; see ObjectVerbs.
             timeout: seconds.
 
         Returns: what is known of the copy.
         Raises: NotFoundError; AlreadyExistsError; PreconditionError.
         """
-        taken(how, "copy", ATTRIBUTES, CONDITIONS, SOURCE_CONDITIONS)
+        taken(how, "copy", ATTRIBUTES, CONDITIONS, SOURCE_CONDITIONS, KEYS)
         of_source = conditions(how, before="source_if_")
         when = conditions(how)
         beside = attributes(**how)
         given = object_options(self._object_place(source, "source"), generation, None, of_source)
         options = _target(self, target, timeout, when)
+        for side, name in zip((options, given), KEYS):
+            _set_key(side, how.get(name), name)
         return self._run(Call(calling("copy", byref(given), byref(options),
                                       beside and byref(beside)), object_of(self._scheme)))
 

@@ -62,6 +62,12 @@ pub const DATAFLUX_ORDER_AS_ASKED: u32 = 0;
 pub const DATAFLUX_ORDER_AS_READY: u32 = 1;
 pub const DATAFLUX_ON_ERROR_ITEM: u32 = 0;
 pub const DATAFLUX_ON_ERROR_STOP: u32 = 1;
+pub const DATAFLUX_URL_PATH: u32 = 0;
+pub const DATAFLUX_URL_VIRTUAL_HOSTED: u32 = 1;
+pub const DATAFLUX_URL_BUCKET_BOUND: u32 = 2;
+pub const DATAFLUX_FORM_EQUAL: u32 = 0;
+pub const DATAFLUX_FORM_BEGINS_WITH: u32 = 1;
+pub const DATAFLUX_FORM_SIZE: u32 = 2;
 pub const DATAFLUX_LEFTOVERS_UPLOADS: u32 = 1;
 pub const DATAFLUX_LEFTOVERS_COMPOSITES: u32 = 2;
 pub const DATAFLUX_UNFINISHED_REFUSE: u32 = 0;
@@ -290,6 +296,16 @@ pub struct dataflux_client_options {
     pub upload_checksum: u32,
     pub provider: *const c_char,
     pub cache: *const dataflux_cache,
+    pub client_certificate_file: *const c_char,
+    pub client_key_file: *const c_char,
+    pub client_key_password: *const c_char,
+    pub proxy: *const c_char,
+    pub no_proxy: *const c_char,
+    pub proxy_ca_file: *const c_char,
+    pub resolve: *const c_char,
+    pub host: *const c_char,
+    pub token_cache: *const c_char,
+    pub encryption_key: *const u8,
 }
 impl Default for dataflux_client_options {
     fn default() -> Self {
@@ -297,7 +313,7 @@ impl Default for dataflux_client_options {
     }
 }
 const _: () = {
-    assert!(size_of::<dataflux_client_options>() == 216);
+    assert!(size_of::<dataflux_client_options>() == 296);
     assert!(align_of::<dataflux_client_options>() == 8);
     assert!(offset_of!(dataflux_client_options, struct_size) == 0);
     assert!(offset_of!(dataflux_client_options, credentials) == 8);
@@ -332,6 +348,16 @@ const _: () = {
     assert!(offset_of!(dataflux_client_options, upload_checksum) == 196);
     assert!(offset_of!(dataflux_client_options, provider) == 200);
     assert!(offset_of!(dataflux_client_options, cache) == 208);
+    assert!(offset_of!(dataflux_client_options, client_certificate_file) == 216);
+    assert!(offset_of!(dataflux_client_options, client_key_file) == 224);
+    assert!(offset_of!(dataflux_client_options, client_key_password) == 232);
+    assert!(offset_of!(dataflux_client_options, proxy) == 240);
+    assert!(offset_of!(dataflux_client_options, no_proxy) == 248);
+    assert!(offset_of!(dataflux_client_options, proxy_ca_file) == 256);
+    assert!(offset_of!(dataflux_client_options, resolve) == 264);
+    assert!(offset_of!(dataflux_client_options, host) == 272);
+    assert!(offset_of!(dataflux_client_options, token_cache) == 280);
+    assert!(offset_of!(dataflux_client_options, encryption_key) == 288);
 };
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -397,6 +423,9 @@ pub struct dataflux_object_options {
     pub fields: u32,
     pub whole: u32,
     pub member: *const c_char,
+    pub encryption_key: *const u8,
+    pub no_encryption_key: u32,
+    pub reserved: u32,
 }
 impl Default for dataflux_object_options {
     fn default() -> Self {
@@ -404,7 +433,7 @@ impl Default for dataflux_object_options {
     }
 }
 const _: () = {
-    assert!(size_of::<dataflux_object_options>() == 64);
+    assert!(size_of::<dataflux_object_options>() == 80);
     assert!(align_of::<dataflux_object_options>() == 8);
     assert!(offset_of!(dataflux_object_options, struct_size) == 0);
     assert!(offset_of!(dataflux_object_options, bucket) == 8);
@@ -415,6 +444,9 @@ const _: () = {
     assert!(offset_of!(dataflux_object_options, fields) == 48);
     assert!(offset_of!(dataflux_object_options, whole) == 52);
     assert!(offset_of!(dataflux_object_options, member) == 56);
+    assert!(offset_of!(dataflux_object_options, encryption_key) == 64);
+    assert!(offset_of!(dataflux_object_options, no_encryption_key) == 72);
+    assert!(offset_of!(dataflux_object_options, reserved) == 76);
 };
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -832,6 +864,99 @@ const _: () = {
     assert!(offset_of!(dataflux_get_columns, object_sizes) == 56);
     assert!(offset_of!(dataflux_get_columns, members) == 64);
     assert!(offset_of!(dataflux_get_columns, member_offsets) == 72);
+};
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dataflux_sign_options {
+    pub struct_size: usize,
+    pub bucket: *const c_char,
+    pub object: *const c_char,
+    pub life_ns: i64,
+    pub generation: i64,
+    pub style: u32,
+    pub reserved: u32,
+    pub host: *const c_char,
+    pub scheme: *const c_char,
+    pub account: *const c_char,
+    pub access_key_id: *const c_char,
+    pub secret_access_key: *const c_char,
+    pub timeout_ns: i64,
+}
+impl Default for dataflux_sign_options {
+    fn default() -> Self {
+        Self { struct_size: size_of::<Self>(), ..unsafe { core::mem::zeroed() } }
+    }
+}
+const _: () = {
+    assert!(size_of::<dataflux_sign_options>() == 96);
+    assert!(align_of::<dataflux_sign_options>() == 8);
+    assert!(offset_of!(dataflux_sign_options, struct_size) == 0);
+    assert!(offset_of!(dataflux_sign_options, bucket) == 8);
+    assert!(offset_of!(dataflux_sign_options, object) == 16);
+    assert!(offset_of!(dataflux_sign_options, life_ns) == 24);
+    assert!(offset_of!(dataflux_sign_options, generation) == 32);
+    assert!(offset_of!(dataflux_sign_options, style) == 40);
+    assert!(offset_of!(dataflux_sign_options, reserved) == 44);
+    assert!(offset_of!(dataflux_sign_options, host) == 48);
+    assert!(offset_of!(dataflux_sign_options, scheme) == 56);
+    assert!(offset_of!(dataflux_sign_options, account) == 64);
+    assert!(offset_of!(dataflux_sign_options, access_key_id) == 72);
+    assert!(offset_of!(dataflux_sign_options, secret_access_key) == 80);
+    assert!(offset_of!(dataflux_sign_options, timeout_ns) == 88);
+};
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dataflux_signed_request {
+    pub struct_size: usize,
+    pub method: *const c_char,
+    pub header_names: *const *const c_char,
+    pub header_values: *const *const c_char,
+    pub header_count: usize,
+    pub parameter_names: *const *const c_char,
+    pub parameter_values: *const *const c_char,
+    pub parameter_count: usize,
+}
+impl Default for dataflux_signed_request {
+    fn default() -> Self {
+        Self { struct_size: size_of::<Self>(), ..unsafe { core::mem::zeroed() } }
+    }
+}
+const _: () = {
+    assert!(size_of::<dataflux_signed_request>() == 64);
+    assert!(align_of::<dataflux_signed_request>() == 8);
+    assert!(offset_of!(dataflux_signed_request, struct_size) == 0);
+    assert!(offset_of!(dataflux_signed_request, method) == 8);
+    assert!(offset_of!(dataflux_signed_request, header_names) == 16);
+    assert!(offset_of!(dataflux_signed_request, header_values) == 24);
+    assert!(offset_of!(dataflux_signed_request, header_count) == 32);
+    assert!(offset_of!(dataflux_signed_request, parameter_names) == 40);
+    assert!(offset_of!(dataflux_signed_request, parameter_values) == 48);
+    assert!(offset_of!(dataflux_signed_request, parameter_count) == 56);
+};
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dataflux_form_condition {
+    pub field: *const c_char,
+    pub value: *const c_char,
+    pub least: u64,
+    pub most: u64,
+    pub rule: u32,
+    pub reserved: u32,
+}
+impl Default for dataflux_form_condition {
+    fn default() -> Self {
+        unsafe { core::mem::zeroed() }
+    }
+}
+const _: () = {
+    assert!(size_of::<dataflux_form_condition>() == 40);
+    assert!(align_of::<dataflux_form_condition>() == 8);
+    assert!(offset_of!(dataflux_form_condition, field) == 0);
+    assert!(offset_of!(dataflux_form_condition, value) == 8);
+    assert!(offset_of!(dataflux_form_condition, least) == 16);
+    assert!(offset_of!(dataflux_form_condition, most) == 24);
+    assert!(offset_of!(dataflux_form_condition, rule) == 32);
+    assert!(offset_of!(dataflux_form_condition, reserved) == 36);
 };
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -1813,6 +1938,10 @@ unsafe extern "C" {
     pub fn dataflux_move(client: *mut dataflux_client, source: *const dataflux_object_options, target: *const dataflux_object_options, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;
     pub fn dataflux_compose(client: *mut dataflux_client, target: *const dataflux_object_options, names: *const *const c_char, generations: *const i64, count: usize, attributes: *const dataflux_attributes, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;
     pub fn dataflux_patch(client: *mut dataflux_client, options: *const dataflux_object_options, attributes: *const dataflux_attributes, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;
+    pub fn dataflux_sign_options_init(options: *mut dataflux_sign_options, size: usize);
+    pub fn dataflux_signed_request_init(request: *mut dataflux_signed_request, size: usize);
+    pub fn dataflux_sign_url(client: *mut dataflux_client, options: *const dataflux_sign_options, request: *const dataflux_signed_request, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;
+    pub fn dataflux_sign_form(client: *mut dataflux_client, options: *const dataflux_sign_options, names: *const *const c_char, values: *const *const c_char, count: usize, conditions: *const dataflux_form_condition, condition_count: usize, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;
     pub fn dataflux_bucket_options_init(options: *mut dataflux_bucket_options, size: usize);
     pub fn dataflux_bucket(client: *mut dataflux_client, options: *const dataflux_bucket_options, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;
     pub fn dataflux_test_permissions(client: *mut dataflux_client, options: *const dataflux_bucket_options, permissions: *const *const c_char, count: usize, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;

@@ -6,7 +6,6 @@
 #include <dataflux/result.hpp>
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <span>
@@ -16,16 +15,33 @@
 #include <vector>
 
 /// Signature Version 4, by which AWS and what imitates it know who sends a request (s3-protocol.md
-/// 2.1). Pure: no clock, no socket. The rules are those of service s3: the path is signed as it is
-/// sent, neither normalised nor encoded a second time. A request to the path "/" is signed alike
-/// for all services.
+/// 2.1), and Google who has signed a URL (protocol.md 1.15). Pure: no clock, no socket. The rules
+/// are those of service s3: the path is signed as it is sent, neither normalised nor encoded a
+/// second time. A request to the path "/" is signed alike for all services.
 namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
-/// Where a signature is good.
+/// What differs between the services that sign so.
+struct v4_words {
+  std::string_view algorithm{};
+  std::string_view before_secret{};  ///< of a key of HMAC
+  std::string_view terminator{};     ///< of the scope
+  std::string_view parameters{};     ///< begins the names of those that are of the signature
+};
+inline constexpr v4_words aws_words{"AWS4-HMAC-SHA256", "AWS4", "aws4_request", "X-Amz-"};
+inline constexpr v4_words google_hmac_words{"GOOG4-HMAC-SHA256", "GOOG4", "goog4_request",
+                                            "X-Goog-"};
+/// By the private key of a service account.
+inline constexpr v4_words google_rsa_words{"GOOG4-RSA-SHA256", {}, "goog4_request", "X-Goog-"};
+
+/// Where a signature is good, and by whose words.
 struct sigv4_scope {
   std::string_view region{};
   std::string_view service{"s3"};
+  const v4_words& words{aws_words};
 };
+/// Of Google's: any location will do.
+inline constexpr sigv4_scope google_scope{"auto", "storage", google_rsa_words};
+inline constexpr sigv4_scope google_hmac_scope{"auto", "storage", google_hmac_words};
 
 /// The time of a signature: "20130524T000000Z", to the second.
 class sigv4_time {
@@ -65,10 +81,29 @@ struct canonical_request {
 /// upgrade, user-agent, x-amzn-trace-id and all of proxy-*.
 ///
 /// `host` is the Host field's value, `target` the path and query as they are sent: both encoded by
-/// codec::append_percent, with '/' raw in the path.
+/// codec::append_percent, with '/' raw in the path. `fields` are as header_list::wire() has them.
 void make_canonical_request(canonical_request& made, http::method method, std::string_view host,
-                            std::string_view target, const http::header_list& headers,
+                            std::string_view target, std::string_view fields,
                             std::string_view payload);
+
+/// Whether make_canonical_request() signs a field of that name.
+bool is_signed_field(std::string_view name) noexcept;
+
+/// DATE/region/service/terminator
+void append_scope(std::string& out, const sigv4_time& time, const sigv4_scope& scope);
+
+/// What is signed of a canonical request: algorithm, time, scope and digest, in lines. Errors:
+/// internal, from OpenSSL.
+result<void> append_text_to_sign(std::string& out, const sigv4_scope& scope, const sigv4_time& time,
+                                 std::string_view canonical);
+
+/// The key that signs for a day, by the secret one (s3-protocol.md 2.4, protocol.md 1.15). Errors:
+/// internal, from OpenSSL.
+result<sha256_digest> signing_key_of(std::string_view secret, std::string_view day,
+                                     const sigv4_scope& scope);
+
+/// Errors: invalid_argument for keys and scopes that no field can hold; none shows a secret.
+result<void> check_signable(const access_keys& keys, const sigv4_scope& scope);
 
 /// The keys that sign, made of the secret ones (s3-protocol.md 2.4). One is good for a day, a
 /// region and a service; the last eight are kept. Dropped with what holds the credentials.
@@ -116,15 +151,6 @@ result<void> sign_sigv4(http::request& request, const access_keys& keys, const s
 result<void> sign_sigv4_sparsely(http::request& request, const access_keys& keys,
                                  const sigv4_scope& scope, system_time now,
                                  std::string_view payload, signing_keys& cache);
-
-/// Signs in the query (s3-protocol.md 2.5), for one who has no keys: the new target, good for
-/// `life` from `now` on, or until the keys end. It is as secret as what it gives access to. The
-/// fields of `request` are signed: who uses the target must send the same.
-///
-/// Errors: invalid_argument for a life outside of 1 s to 7 days; otherwise as above.
-result<std::string> presign_sigv4(const http::request& request, const access_keys& keys,
-                                  const sigv4_scope& scope, system_time now,
-                                  std::chrono::seconds life, signing_keys& cache);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::auth
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/auth/access_token.hpp>
+#include <dataflux/auth/detail/signing_identity.hpp>
 
 #include <string>
 
@@ -11,5 +12,7 @@ DATAFLUX_INLINE std::string credentials_facts::describe() const {
   if (!path.empty()) text.append(" from ").append(path);
   return text;
 }
+
+DATAFLUX_INLINE detail::auth::signing_identity credentials::signs_as() const { return {}; }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

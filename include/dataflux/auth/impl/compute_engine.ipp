@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/auth/detail/compute_engine.hpp>
+#include <dataflux/auth/detail/signing_identity.hpp>
 #include <dataflux/auth/detail/token_endpoint.hpp>
 #include <dataflux/codec/detail/percent.hpp>
 
@@ -26,6 +27,9 @@ class compute_engine_credentials final : public credentials {
         present_(options_.present),
         universe_known_(options_.universe_domain.empty()) {}
   DATAFLUX_INLINE std::unique_ptr<token_flow> start() const override;
+  signing_identity signs_as() const override {
+    return {.metadata = server_, .alias = options_.account};
+  }
 
  private:
   friend metadata_flow;

@@ -4,6 +4,7 @@
 #include <dataflux/auth/detail/rsa_signer.hpp>
 #include <dataflux/auth/detail/service_account.hpp>
 #include <dataflux/auth/detail/sha256.hpp>
+#include <dataflux/auth/detail/signing_identity.hpp>
 #include <dataflux/auth/detail/token_endpoint.hpp>
 #include <dataflux/codec/detail/base64.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
@@ -105,6 +106,9 @@ class service_account_credentials final : public credentials {
     if (key_.options.exchange)
       return std::unique_ptr<token_flow>(new jwt_bearer_flow(this->facts(), key_));
     return std::unique_ptr<token_flow>(new self_signed_flow(key_));
+  }
+  signing_identity signs_as() const override {
+    return {.account = key_.email, .key = &key_.signer};
   }
 
  private:

@@ -1,17 +1,15 @@
 #pragma once
 
 #include <dataflux/auth/detail/sigv4.hpp>
-#include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/http/detail/characters.hpp>
 #include <dataflux/http/detail/url.hpp>
+
+#include <openssl/crypto.h>
 
 #include <algorithm>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::auth {
-
-inline constexpr std::string_view sigv4_algorithm = "AWS4-HMAC-SHA256";
-inline constexpr std::chrono::seconds longest_presigned{7 * 24 * 3600};
 
 /// Decimal digits at the end of `to`, zeros in front.
 inline void put_digits(std::span<char> to, unsigned value) noexcept {
@@ -45,6 +43,17 @@ DATAFLUX_INLINE result<std::string> payload_digest(const http::request_body& bod
   return text;
 }
 
+DATAFLUX_INLINE result<sha256_digest> signing_key_of(std::string_view secret, std::string_view day,
+                                                     const sigv4_scope& scope) {
+  std::string first{scope.words.before_secret};
+  auto key = hmac_sha256(first.append(secret), day);
+  OPENSSL_cleanse(first.data(), first.size());
+  for (const std::string_view step : {scope.region, scope.service, scope.words.terminator}) {
+    if (key) key = hmac_sha256(raw_text(*key), step);
+  }
+  return key;
+}
+
 DATAFLUX_INLINE result<sha256_digest> signing_keys::get(const access_keys& keys,
                                                         std::string_view day,
                                                         const sigv4_scope& scope) {
@@ -54,11 +63,7 @@ DATAFLUX_INLINE result<sha256_digest> signing_keys::get(const access_keys& keys,
       if (known.is_of(keys, day, scope)) return known.key;
     }
   }
-  auto key = hmac_sha256("AWS4" + keys.secret, day);
-  for (const std::string_view step :
-       {scope.region, scope.service, std::string_view{"aws4_request"}}) {
-    if (key) key = hmac_sha256(raw_text(*key), step);
-  }
+  auto key = signing_key_of(keys.secret, day, scope);
   if (!key) return key;
   entry made{std::string{day},
              std::string{scope.region},
@@ -89,26 +94,34 @@ struct signing_memory {
   }
 };
 
-/// DATE/region/service/aws4_request
-inline void append_scope(std::string& out, const sigv4_time& time, const sigv4_scope& scope) {
-  http::append_all(out, {time.day(), "/", scope.region, "/", scope.service, "/aws4_request"});
+DATAFLUX_INLINE void append_scope(std::string& out, const sigv4_time& time,
+                                  const sigv4_scope& scope) {
+  http::append_all(
+      out, {time.day(), "/", scope.region, "/", scope.service, "/", scope.words.terminator});
+}
+
+DATAFLUX_INLINE result<void> append_text_to_sign(std::string& out, const sigv4_scope& scope,
+                                                 const sigv4_time& time,
+                                                 std::string_view canonical) {
+  const auto digest = sha256_of(canonical);
+  if (!digest) return digest.error();
+  http::append_all(out, {scope.words.algorithm, "\n", time.text(), "\n"});
+  append_scope(out, time, scope);
+  out += '\n';
+  append_digest(out, *digest);
+  return {};
 }
 
 /// Of the canonical request in `memory`, whose text it uses.
 inline result<sha256_digest> signature_of(signing_memory& memory, const access_keys& keys,
                                           const sigv4_scope& scope, const sigv4_time& time,
                                           signing_keys& cache) {
-  auto digest = sha256_of(memory.canonical.text);
-  if (!digest) return digest;
   auto key = cache.get(keys, time.day(), scope);
   if (!key) return key;
-  std::string& text = memory.text;
-  text.clear();
-  http::append_all(text, {sigv4_algorithm, "\n", time.text(), "\n"});
-  append_scope(text, time, scope);
-  text += '\n';
-  append_digest(text, *digest);
-  return hmac_sha256(raw_text(*key), text);
+  memory.text.clear();
+  auto good = append_text_to_sign(memory.text, scope, time, memory.canonical.text);
+  if (!good) return std::move(good).error();
+  return hmac_sha256(raw_text(*key), memory.text);
 }
 
 /// What is written into a comma-separated field and a path of scopes.
@@ -118,7 +131,7 @@ inline bool is_scope_text(std::string_view text) noexcept {
   });
 }
 
-inline result<void> check_signable(const access_keys& keys, const sigv4_scope& scope) {
+DATAFLUX_INLINE result<void> check_signable(const access_keys& keys, const sigv4_scope& scope) {
   if (!is_scope_text(keys.id) || keys.secret.empty()) {
     return error{errc::invalid_argument,
                  "the access key's id is empty or has characters that none has, or its secret is "
@@ -144,12 +157,12 @@ inline result<void> sign_fields(http::request& request, const access_keys& keys,
   }
   signing_memory& memory = signing_memory::of_this_thread();
   make_canonical_request(memory.canonical, request.method, memory.host_of(*request.origin),
-                         request.target, headers, payload);
+                         request.target, headers.wire(), payload);
   auto signature = signature_of(memory, keys, scope, time, cache);
   if (!signature) return std::move(signature).error();
   std::string& value = memory.text;
   value.clear();
-  http::append_all(value, {sigv4_algorithm, " Credential=", keys.id, "/"});
+  http::append_all(value, {scope.words.algorithm, " Credential=", keys.id, "/"});
   append_scope(value, time, scope);
   http::append_all(value, {", SignedHeaders=", memory.canonical.names, ", Signature="});
   append_digest(value, *signature);
@@ -172,39 +185,6 @@ DATAFLUX_INLINE result<void> sign_sigv4_sparsely(http::request& request, const a
   const sigv4_time time(now);
   request.headers.add("x-amz-date", time.text());
   return sign_fields(request, keys, scope, time, payload, cache);
-}
-
-DATAFLUX_INLINE result<std::string> presign_sigv4(const http::request& request,
-                                                  const access_keys& keys, const sigv4_scope& scope,
-                                                  system_time now, std::chrono::seconds life,
-                                                  signing_keys& cache) {
-  if (auto good = check_signable(keys, scope); !good) return std::move(good).error();
-  if (life < std::chrono::seconds(1) || life > longest_presigned) {
-    return error{errc::invalid_argument, "a presigned URL is good for 1 s to 7 days"};
-  }
-  const sigv4_time time(now);
-  signing_memory& memory = signing_memory::of_this_thread();
-  const std::string& host = memory.host_of(*request.origin);
-  canonical_request& canonical = memory.canonical;
-  make_canonical_request(canonical, request.method, host, "/", request.headers, {});
-  std::string credential = keys.id + "/";
-  append_scope(credential, time, scope);
-  std::string target = request.target;
-  target += target.find('?') == std::string::npos ? '?' : '&';
-  http::append_all(target, {"X-Amz-Algorithm=", sigv4_algorithm, "&X-Amz-Credential="});
-  codec::append_percent(target, credential);
-  http::append_all(target, {"&X-Amz-Date=", time.text(), "&X-Amz-Expires=",
-                            std::to_string(life.count()), "&X-Amz-SignedHeaders="});
-  codec::append_percent(target, canonical.names);
-  if (!keys.session_token.empty()) {
-    codec::append_percent(target.append("&X-Amz-Security-Token="), keys.session_token);
-  }
-  make_canonical_request(canonical, request.method, host, target, request.headers,
-                         unsigned_payload);
-  const auto signature = signature_of(memory, keys, scope, time, cache);
-  if (!signature) return signature.error();
-  append_digest(target.append("&X-Amz-Signature="), *signature);
-  return target;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::auth

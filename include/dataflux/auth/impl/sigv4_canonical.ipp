@@ -14,7 +14,7 @@ inline constexpr std::array<std::string_view, 10> never_signed{
     "authorization", "connection",        "expect",  "keep-alive", "te",
     "trailer",       "transfer-encoding", "upgrade", "user-agent", "x-amzn-trace-id"};
 
-inline bool is_signed(std::string_view name) noexcept {
+DATAFLUX_INLINE bool is_signed_field(std::string_view name) noexcept {
   constexpr std::string_view proxy = "proxy-";
   if (http::equals_ignoring_case(name.substr(0, proxy.size()), proxy)) return false;
   return std::none_of(never_signed.begin(), never_signed.end(), [&](std::string_view other) {
@@ -38,16 +38,14 @@ inline bool field_before(const field_view& a, const field_view& b) noexcept {
   return less(*at, *other);
 }
 
-inline void find_signed_fields(field_views& fields, std::string_view host,
-                               const http::header_list& headers) {
+inline void find_signed_fields(field_views& fields, std::string_view host, std::string_view rest) {
   fields.clear();
   fields.emplace_back("host", host);
-  std::string_view rest = headers.wire();
   while (!rest.empty()) {
     const std::size_t line = rest.find("\r\n");
     const std::size_t colon = rest.find(':');
     const std::string_view name = rest.substr(0, colon);
-    if (is_signed(name)) fields.emplace_back(name, rest.substr(colon + 1, line - colon - 1));
+    if (is_signed_field(name)) fields.emplace_back(name, rest.substr(colon + 1, line - colon - 1));
     rest.remove_prefix(line + 2);
   }
   std::sort(fields.begin(), fields.end(), field_before);
@@ -96,17 +94,16 @@ inline void append_query(std::string& out, std::string_view query, field_views& 
 
 DATAFLUX_INLINE void make_canonical_request(canonical_request& made, http::method method,
                                             std::string_view host, std::string_view target,
-                                            const http::header_list& headers,
-                                            std::string_view payload) {
+                                            std::string_view sent, std::string_view payload) {
   std::string& out = made.text;
   out.clear();
-  out.reserve(256 + target.size() + headers.wire().size());
+  out.reserve(256 + target.size() + sent.size());
   const std::size_t question = std::min(target.find('?'), target.size());
   out.append(http::to_string(method)).append("\n").append(target.substr(0, question)).append("\n");
   append_query(out, target.substr(std::min(question + 1, target.size())), made.pairs);
   out += '\n';
   const field_views& fields = made.pairs;
-  find_signed_fields(made.pairs, host, headers);
+  find_signed_fields(made.pairs, host, sent);
   made.names.clear();
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const auto& [name, value] = fields[i];

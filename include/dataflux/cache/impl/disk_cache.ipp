@@ -50,6 +50,7 @@ DATAFLUX_INLINE result<disk_cache> disk_cache::open(const std::string& folder,
 
 DATAFLUX_INLINE void disk_cache::serve(const transfer_context& context,
                                        std::string_view service) const {
+  if (context.store().traits().customer_key) return;
   context.state()->engine.set_cache(
       std::make_shared<detail::cached_reads>(state_, std::string(service)));
 }

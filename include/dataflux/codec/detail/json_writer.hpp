@@ -15,6 +15,9 @@ namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 /// (is_valid_utf8): bytes are never replaced in silence. `text` must not point into `out`.
 void append_json_string(std::string& out, std::string_view text);
 
+/// The same document with each character beyond ASCII as \uXXXX. `json` is valid UTF-8.
+std::string to_ascii_json(std::string_view json);
+
 /// Builds one document; puts the commas. The caller balances begin and end, and calls key() before
 /// each value inside an object: the writer does not check.
 ///

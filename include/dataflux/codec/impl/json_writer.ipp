@@ -2,12 +2,16 @@
 
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/codec/detail/plain_json.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/codec/impl/utf8.ipp>
 #include <dataflux/detail/hexadecimal.hpp>
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::codec {
 
@@ -56,6 +60,36 @@ DATAFLUX_INLINE void append_json_string(std::string& out, std::string_view text)
     at = mark + 1;
   }
   out += '"';
+}
+
+/// The character at `at`, and how many bytes it has; U+FFFD for a byte that begins none.
+inline std::pair<std::uint32_t, std::size_t> character_at(std::string_view text, std::size_t at) {
+  const auto* const p = reinterpret_cast<const unsigned char*>(text.data()) + at;
+  const std::size_t length = utf8_sequence(p, text.size() - at);
+  if (length == 0) return {0xFFFD, 1};
+  std::uint32_t code = p[0] & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) code = code << 6U | (p[i] & 0x3FU);
+  return {code, length};
+}
+
+DATAFLUX_INLINE std::string to_ascii_json(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  for (std::size_t at = 0; at < json.size();) {
+    if (static_cast<unsigned char>(json[at]) < 0x80) {
+      out += json[at++];
+      continue;
+    }
+    const auto [code, length] = character_at(json, at);
+    at += length;
+    if (code < 0x10000) {
+      append_hex(out += "\\u", code, 4);
+    } else {  // two of UTF-16
+      append_hex(out += "\\u", 0xD800 + ((code - 0x10000) >> 10U), 4);
+      append_hex(out += "\\u", 0xDC00 + ((code - 0x10000) & 0x3FFU), 4);
+    }
+  }
+  return out;
 }
 
 DATAFLUX_INLINE void json_writer::separate() {

@@ -6,6 +6,7 @@
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/requests.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -157,6 +158,9 @@ struct rewrite_verb {
             .source_bucket = r.source_bucket,
             .source = r.source,
             .source_generation = r.source_generation};
+  }
+  static std::array<std::string_view, 2> secrets(const request& r) noexcept {
+    return {secret_of(r.source_key), secret_of(r.key)};
   }
   static result<state> prepare(const request& r, const call_id&);
   static void build(const call_context& context, const request& r, const state& at,

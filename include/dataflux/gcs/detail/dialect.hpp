@@ -7,6 +7,7 @@
 #include <dataflux/service/detail/dialect.hpp>
 #include <dataflux/service/detail/read_call.hpp>
 #include <dataflux/service/detail/verb_call.hpp>
+#include <dataflux/store/encryption_key.hpp>
 
 #include <cstddef>
 #include <span>
@@ -28,15 +29,22 @@ class dialect final : public service::dialect {
     /// As the client's options had them, whether they are used or not. Who gives them may have them
     /// hold what must live as long as the client's last call.
     credentials_ptr given{};
+    /// Who signs URLs.
+    credentials_ptr signs{};
+    iam_place iam{};
+    encryption_key key{};
   };
 
   dialect(gcs::endpoint where, settings how) : where_(std::move(where)), how_(std::move(how)) {}
 
   const gcs::endpoint& endpoint() const noexcept { return where_; }
   bool takes_tokens() const noexcept { return how_.takes_tokens; }
+  const credentials* signs() const noexcept { return how_.signs.get(); }
   call_context context() const noexcept {
-    return {where_, how_.user_project, how_.quota_project, how_.project};
+    return {where_,       how_.user_project, how_.quota_project,
+            how_.project, &how_.iam,         how_.key.held()};
   }
+  DATAFLUX_INLINE std::string_view secret() const noexcept override;
   template <class Verb>
   static constexpr std::size_t number_of = service::place_of(repeat_rules, Verb::info.name);
 

@@ -5,6 +5,7 @@
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/resumable.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -91,7 +92,9 @@ struct resumable_chunk_verb {
                                             const service::whole_reply& reply);
   static void before_retry(state& at) noexcept { at.asks = true; }
   static bool advanced(const state& at) noexcept { return at.advanced; }
-  static std::string_view secret(const request& r) noexcept { return r.session.id(); }
+  static std::array<std::string_view, 2> secrets(const request& r) noexcept {
+    return {r.session.id(), {}};
+  }
   /// By the mark: the last chunk may have made the object although its session is gone.
   static bool is_ours(const request& r, const state&, const object_metadata& found);
   static value resolved(object_metadata found) {
@@ -122,7 +125,9 @@ struct resumable_status_verb {
     resumable_chunk_verb::read_head(sent, head, into);
   }
   static result<value> parse(const request& r, const state& at, const service::whole_reply& reply);
-  static std::string_view secret(const request& r) noexcept { return r.session.id(); }
+  static std::array<std::string_view, 2> secrets(const request& r) noexcept {
+    return {r.session.id(), {}};
+  }
 };
 
 /// DELETE {session}; its success is 499.
@@ -146,7 +151,9 @@ struct resumable_cancel_verb {
                     http::request& out);
   static bool accepts(int status) noexcept { return status == 499; }
   static result<value> parse(const request&, const state&, const service::whole_reply& reply);
-  static std::string_view secret(const request& r) noexcept { return r.session.id(); }
+  static std::array<std::string_view, 2> secrets(const request& r) noexcept {
+    return {r.session.id(), {}};
+  }
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

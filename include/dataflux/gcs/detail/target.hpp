@@ -94,6 +94,21 @@ class target_writer : public service::query_writer<target_writer> {
   }
 };
 
+/// The customer's key of the object that is read or written (protocol.md 0.3); null = none.
+inline void add_key(const held_key* key, http::request& out) {
+  if (key == nullptr) return;
+  out.headers.add("x-goog-encryption-algorithm", "AES256");
+  out.headers.add("x-goog-encryption-key", key->base64);
+  out.headers.add("x-goog-encryption-key-sha256", key->sha256);
+}
+/// That of the object that is copied.
+inline void add_source_key(const held_key* key, http::request& out) {
+  if (key == nullptr) return;
+  out.headers.add("x-goog-copy-source-encryption-algorithm", "AES256");
+  out.headers.add("x-goog-copy-source-encryption-key", key->base64);
+  out.headers.add("x-goog-copy-source-encryption-key-sha256", key->sha256);
+}
+
 /// Who pays, in the JSON API's form; closes the target.
 inline void bill_json(const call_context& context, target_writer& target, http::request& out) {
   target.optional_text("userProject", context.user_project);

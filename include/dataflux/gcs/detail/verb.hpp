@@ -1,12 +1,16 @@
 #pragma once
 
 #include <dataflux/gcs/detail/endpoint.hpp>
+#include <dataflux/http/detail/url.hpp>
 #include <dataflux/service/detail/printable_text.hpp>
 #include <dataflux/service/detail/repeat_rule.hpp>
 #include <dataflux/service/detail/reply_facts.hpp>
 #include <dataflux/service/detail/text.hpp>
 #include <dataflux/service/detail/verb.hpp>
+#include <dataflux/store/detail/held_key.hpp>
 
+#include <memory>
+#include <string>
 #include <string_view>
 
 /// What Google's verbs are written in: the words of service/detail/verb.hpp, and what build() is
@@ -36,6 +40,12 @@ using service::find_ignoring_case;
 using service::starts_with_ignoring_case;
 using service::trim;
 
+/// Where the IAM service is, which signs for accounts.
+struct iam_place {
+  std::shared_ptr<const http::origin> origin{};
+  std::string base{};  ///< of paths; "" or "/base"
+};
+
 /// What build() needs to know of the client. Borrowed for the duration of the call.
 struct call_context {
   const gcs::endpoint& endpoint;
@@ -46,6 +56,10 @@ struct call_context {
   std::string_view quota_project{};
   /// Whose buckets are listed when a request names no project.
   std::string_view project{};
+  /// For the verbs of gcs/detail/sign_verbs.hpp.
+  const iam_place* iam{nullptr};
+  /// By which the service encrypts what is written and read; null = none of the caller's.
+  const held_key* key{nullptr};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail::gcs

@@ -65,6 +65,7 @@ DATAFLUX_INLINE void compose_verb::build(const call_context& context, const requ
       .conditions(r.conditions)
       .optional_text("kmsKeyName", r.attributes.kms_key_name);
   bill_json(context, target, out);
+  add_key(context.key, out);
   send_json(body.text, out);
 }
 
@@ -150,6 +151,8 @@ DATAFLUX_INLINE void rewrite_verb::build(const call_context& context, const requ
   }
   target.optional_text("rewriteToken", at.token);
   bill_json(context, target, out);
+  add_source_key(key_of(r.source_key, context.key), out);
+  add_key(key_of(r.key, context.key), out);
   if (!at.document.empty()) send_json(at.document, out);
 }
 

@@ -7,6 +7,7 @@
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/gcs/detail/dialect.hpp>
+#include <dataflux/gcs/detail/sign_call.hpp>
 #include <dataflux/gcs/detail/verbs.hpp>
 #include <dataflux/http/curl_transport.hpp>
 #include <dataflux/http/detail/routes.hpp>
@@ -145,6 +146,31 @@ inline result<destination> find_destination(const client_options& o, bool mutual
   return destination{std::move(*where), std::move(found->credentials)};
 }
 
+/// Of a universe, of a place of the caller's, or of the emulator. Tokens go there, too.
+inline result<iam_place> iam_of(const client_options& o, const endpoint& where) {
+  if (o.iam_endpoint.empty() && where.is_emulator()) {
+    std::string_view base = where.xml_buckets();
+    base.remove_suffix(1);
+    return iam_place{where.origin(), std::string{base}};
+  }
+  const std::string& universe =
+      o.universe_domain.empty() ? std::string{default_universe} : o.universe_domain;
+  auto url = http::parse_url(o.iam_endpoint.empty() ? "https://iamcredentials." + universe
+                                                    : o.iam_endpoint);
+  if (!url) return error{errc::invalid_argument, "iam_endpoint: " + url.error().message()};
+  if (!url->origin.tls && !(where.is_emulator() && url->origin.is_loopback())) {
+    return error{errc::invalid_argument, "iam_endpoint " + url->origin.to_string() +
+                                             " is plain HTTP, which would show tokens to the "
+                                             "network"};
+  }
+  if (url->target.find('?') != std::string::npos) {
+    return error{errc::invalid_argument, "iam_endpoint has a query behind its path"};
+  }
+  while (url->target.ends_with('/')) url->target.pop_back();
+  return iam_place{std::make_shared<const http::origin>(std::move(url->origin)),
+                   std::move(url->target)};
+}
+
 /// The one that is asked for, else the one that the credentials say.
 inline std::string quota_project_of(const client_options& o, const credentials_ptr& c) {
   if (!o.quota_project.empty() || !c) return o.quota_project;
@@ -187,13 +213,17 @@ inline service::call_options call_options_of(client_options given) {
           .observer = all.observer};
 }
 
-inline ref<client_core> make_core(const client_options& o, destination to, bool mutual_tls,
+inline ref<client_core> make_core(const client_options& o, destination to, iam_place iam,
+                                  bool mutual_tls,
                                   std::shared_ptr<http::transport> transport) {
   dialect::settings how{.user_project = o.user_project,
                         .quota_project = quota_project_of(o, to.credentials),
                         .project = project_of(o, to.credentials),
                         .takes_tokens = !to.where.is_emulator() || o.tokens_to_emulator,
-                        .given = o.credentials};
+                        .given = o.credentials,
+                        .signs = o.credentials ? o.credentials : to.credentials,
+                        .iam = std::move(iam),
+                        .key = o.encryption_key};
   auto who = std::make_unique<service::bearer_signer>(
       std::move(to.credentials), *transport,
       auth::token_cache_options{.mutual_tls = mutual_tls, .observer = o.observer});
@@ -239,6 +269,10 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
   if (auto good = detail::gcs::check_fields(options, where->credentials); !good) {
     return std::move(good).error();
   }
+  auto hidden = detail::check_key_place(options.encryption_key, *where->where.origin());
+  if (!hidden) return std::move(hidden).error();
+  auto iam = detail::gcs::iam_of(options, where->where);
+  if (!iam) return std::move(iam).error();
   std::shared_ptr<detail::http::transport> transport =
       std::exchange(options.shared_transport, nullptr);
   if (transport == nullptr) {
@@ -247,7 +281,7 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
     transport = std::move(*made);
   }
   return std::shared_ptr<client>(new client(detail::gcs::make_core(
-      options, *std::move(where), certificate->endpoints, std::move(transport))));
+      options, *std::move(where), *std::move(iam), certificate->endpoints, std::move(transport))));
 }
 
 DATAFLUX_INLINE client::~client() { detail::service::end_core(core_); }
@@ -273,7 +307,10 @@ DATAFLUX_INLINE result<void> client::fail_token(const error& why) {
   if (auto good = detail::gcs::takes_tokens(*core_); !good) return good;
   return detail::gcs::tokens_of(*core_).fail_token(why);
 }
-DATAFLUX_INLINE store_traits client::traits() const noexcept { return {}; }
+DATAFLUX_INLINE store_traits client::traits() const noexcept {
+  const bool keyed = detail::gcs::dialect_of(*core_).context().key != nullptr;
+  return {.crc32c_everywhere = !keyed, .customer_key = keyed};
+}
 DATAFLUX_INLINE scheduler& client::executor() noexcept {
   return core_->transport().next_executor();
 }
@@ -281,6 +318,12 @@ DATAFLUX_INLINE scheduler& client::executor() noexcept {
 DATAFLUX_INLINE void client::start(const read_request& request, byte_sink& sink,
                                    completion<read_summary> done) {
   detail::gcs::read_call<detail::gcs::read_verb>::start(core_, request, sink, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const sign_url_request& request, completion<signed_url> done) {
+  detail::gcs::start_signing(core_, request, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const sign_form_request& request, completion<signed_form> done) {
+  detail::gcs::start_signing(core_, request, std::move(done));
 }
 template <class Request>
 void client::begin(const Request& request, completion<typename Request::value> done) {

@@ -5,6 +5,7 @@
 #include <dataflux/gcs/detail/head_facts.hpp>
 #include <dataflux/gcs/detail/object_verbs.hpp>
 #include <dataflux/gcs/detail/resource_writer.hpp>
+#include <dataflux/store/detail/held_key.hpp>
 #include <dataflux/version.hpp>
 
 #include <array>
@@ -41,8 +42,12 @@ DATAFLUX_INLINE std::span<const std::string_view> dialect::verbs() const noexcep
   return verb_names;
 }
 
+DATAFLUX_INLINE std::string_view dialect::secret() const noexcept {
+  return how_.key.empty() ? std::string_view{} : how_.key.held()->secret();
+}
+
 DATAFLUX_INLINE bool dialect::trusts(const http::request& request) const noexcept {
-  return request.origin == where_.origin();
+  return request.origin == where_.origin() || request.origin == how_.iam.origin;
 }
 
 DATAFLUX_INLINE void dialect::add_fields(const call_id& id, http::header_list& headers) const {

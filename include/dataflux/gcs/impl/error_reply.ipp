@@ -209,6 +209,11 @@ inline std::string advice(const service::call_identity& call, const service::rep
   if (words.reason == "userProjectMissing" || contains(words.message, "requester pays")) {
     return "the bucket's requester pays: set user_project";
   }
+  if (contains(words.message, "customer-supplied encryption key") ||
+      contains(words.message, "encryption key is incorrect")) {
+    return "the object is under another key than the client's encryption_key, or one of them is "
+           "under none";
+  }
   if (code == errc::data_loss)
     return "nothing was stored: the bytes changed on their way, or the checksum is not theirs";
   if (code == errc::already_exists) return "the object exists already, the call was to create it";

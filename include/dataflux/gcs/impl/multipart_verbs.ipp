@@ -54,6 +54,7 @@ DATAFLUX_INLINE void multipart_initiate_verb::build(const call_context& context,
   add("x-goog-storage-class", a.storage_class);
   if (a.custom_time) add("x-goog-custom-time", to_string(*a.custom_time));
   add("x-goog-encryption-kms-key-name", a.kms_key_name);
+  add_key(context.key, out);
   std::string name;
   for (const auto& [key, value] : a.metadata) {
     name.assign("x-goog-meta-").append(key);
@@ -82,6 +83,7 @@ DATAFLUX_INLINE void upload_part_verb::build(const call_context& context, const 
   begin_xml(context, http::method::put, r, out)
       .number("partNumber", r.part_number)
       .text("uploadId", r.upload_id);
+  add_key(context.key, out);
   char hash[15];
   std::string_view{"crc32c="}.copy(hash, 7);
   encode_crc32c(sum.crc32c).view().copy(hash + 7, 8);

@@ -42,6 +42,7 @@ DATAFLUX_INLINE void stat_verb::build(const call_context& context, const request
   add_fields(target, r.fields);
   target.generation(r.generation).conditions(r.conditions);
   bill_json(context, target, out);
+  add_key(context.key, out);  // else the reply has no checksums
 }
 
 DATAFLUX_INLINE result<object_metadata> stat_verb::parse(const request& r, const state&,
@@ -86,6 +87,7 @@ DATAFLUX_INLINE void insert_verb::build(const call_context& context, const reque
       .conditions(r.conditions)
       .optional_text("kmsKeyName", r.attributes.kms_key_name);
   bill_json(context, target, out);
+  add_key(context.key, out);
   out.headers.add("Content-Type", body.content_type);
   out.body.append(as_bytes(body.preamble));
   out.body.append(r.data);

@@ -96,6 +96,7 @@ DATAFLUX_INLINE void read_verb::build(const call_context& context, const request
   target.generation(from.generation);
   if (!from.resumed) target.conditions(r.conditions);
   bill_json(context, target, out);
+  add_key(context.key, out);
   service::add_range(from.range, out.headers);
   if (!r.decode_gzip) out.headers.add("Accept-Encoding", "gzip");
 }

@@ -95,6 +95,7 @@ DATAFLUX_INLINE void resumable_start_verb::build(const call_context& context, co
       .conditions(r.conditions)
       .optional_text("kmsKeyName", r.attributes.kms_key_name);
   bill_json(context, target, out);
+  add_key(context.key, out);
   out.headers.add("Content-Type", "application/json; charset=UTF-8");
   out.headers.add("X-Upload-Content-Type", content_type_of(r.attributes));
   if (r.size) out.headers.add("X-Upload-Content-Length", *r.size);
@@ -139,6 +140,8 @@ DATAFLUX_INLINE void resumable_chunk_verb::build(const call_context& context, co
     out.headers.add("Content-Range", "bytes */*");
     return;
   }
+  // A session may be at another host, which is no place for the key.
+  if (out.origin == context.endpoint.origin()) add_key(context.key, out);
   out.headers.add("Content-Range", sent_range(at.from, end, r.last));
   if (r.crc32c) {
     const std::string hash = std::string{"crc32c="}.append(encode_crc32c(*r.crc32c).view());

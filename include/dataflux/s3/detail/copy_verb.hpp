@@ -6,6 +6,7 @@
 #include <dataflux/store/change_requests.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -23,6 +24,8 @@ struct copy_state {
 /// By its reason a join_call follows.
 inline constexpr std::string_view too_large_reason{"SourceTooLarge"};
 error too_large_for_one();
+/// What is copied in parts has the client's key on both sides. Nothing: it may be.
+std::optional<error> other_keys(const rewrite_request& r);
 
 /// HEAD of the source, then CopyObject of exactly that state (s3-protocol.md 3.5): at most 5 GiB,
 /// or what the client copies at once. The copy keeps the source's storage class unless the request
@@ -50,6 +53,9 @@ struct copy_verb {
             .source_bucket = r.source_bucket,
             .source = r.source,
             .source_generation = r.source_generation};
+  }
+  static std::array<std::string_view, 2> secrets(const request& r) noexcept {
+    return {secret_of(r.source_key), secret_of(r.key)};
   }
   static result<void> check(const call_context& context, const request& r);
   static result<state> prepare(const request&, const call_id&) { return state{}; }

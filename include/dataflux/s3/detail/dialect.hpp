@@ -7,6 +7,7 @@
 #include <dataflux/service/detail/dialect.hpp>
 #include <dataflux/service/detail/read_call.hpp>
 #include <dataflux/service/detail/verb_call.hpp>
+#include <dataflux/store/encryption_key.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,21 +28,25 @@ class dialect final : public service::dialect {
     std::uint32_t removals_at_once{greatest_removal};
     upload_checksum uploads{upload_checksum::full_object};
     std::uint64_t copy_at_once{greatest_at_once};
+    encryption_key key{};
   };
 
   dialect(const s3::endpoint& where, std::string region, settings how)
-      : places_(where, std::move(region)), how_(how) {}
+      : places_(where, std::move(region)), how_(std::move(how)) {}
 
   const s3::endpoint& endpoint() const noexcept { return places_.endpoint(); }
   const settings& how() const noexcept { return how_; }
   condition_book& conditions() const noexcept { return conditions_; }
   call_context context() const noexcept {
-    return {places_, how_.requester_pays, how_.uploads, how_.copy_at_once};
+    return {places_, how_.requester_pays, how_.uploads, how_.copy_at_once, how_.key.held()};
   }
   template <class Verb>
   static constexpr std::size_t number_of = service::place_of(repeat_rules, Verb::info.name);
 
   std::string_view scheme() const noexcept override { return "s3"; }
+  std::string_view secret() const noexcept override {
+    return how_.key.empty() ? std::string_view{} : how_.key.held()->secret();
+  }
   DATAFLUX_INLINE std::span<const std::string_view> verbs() const noexcept override;
   std::optional<error> refuse_bucket(std::string_view) const override { return std::nullopt; }
   std::optional<error> refuse_object(std::string_view) const override { return std::nullopt; }

@@ -4,8 +4,11 @@
 #include <dataflux/auth/detail/sigv4.hpp>
 #include <dataflux/auth/detail/token_cache.hpp>
 #include <dataflux/service/detail/signer.hpp>
+#include <dataflux/store/sign_requests.hpp>
 
+#include <chrono>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail::s3 {
@@ -27,6 +30,10 @@ class keys_signer final : public service::signer {
   DATAFLUX_INLINE bool cancel(service::signer_wait wait) noexcept override;
   DATAFLUX_INLINE result<void> sign(const service::outgoing& out,
                                     const service::credential& with) override;
+  /// A URL that stands for the request (auth/detail/presign.hpp), by the keys that are there. Ends
+  /// with them. Errors: unauthenticated when there are none; those of auth::presign_sigv4().
+  result<signed_url> presign(const http::request& request, std::string_view region,
+                             std::chrono::seconds life, time_point now);
   DATAFLUX_INLINE bool refused(const service::credential& with,
                                const service::refusal& why) override;
 

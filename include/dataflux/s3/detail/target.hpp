@@ -3,6 +3,7 @@
 #include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/s3/detail/verb.hpp>
 #include <dataflux/service/detail/query_writer.hpp>
+#include <dataflux/store/detail/held_key.hpp>
 
 #include <memory>
 #include <string>
@@ -41,6 +42,33 @@ inline target_writer begin(const call_context& context, http::method method,
     target.path((*place)->base, key);
   }
   return target;
+}
+
+/// The customer's key of the object that is read or written (s3-protocol.md 3.9); null = none.
+inline void add_key(const held_key* key, http::request& out) {
+  if (key == nullptr) return;
+  out.headers.add("x-amz-server-side-encryption-customer-algorithm", "AES256");
+  out.headers.add("x-amz-server-side-encryption-customer-key", key->base64);
+  out.headers.add("x-amz-server-side-encryption-customer-key-MD5", key->md5);
+}
+/// That of the object that is copied.
+inline void add_source_key(const held_key* key, http::request& out) {
+  if (key == nullptr) return;
+  out.headers.add("x-amz-copy-source-server-side-encryption-customer-algorithm", "AES256");
+  out.headers.add("x-amz-copy-source-server-side-encryption-customer-key", key->base64);
+  out.headers.add("x-amz-copy-source-server-side-encryption-customer-key-MD5", key->md5);
+}
+
+/// Where it would go, and whether a request can carry it.
+inline result<void> check_key(const encryption_key& key, const endpoint& where,
+                              std::string_view region) {
+  if (key.empty()) return {};
+  if (key.held()->md5.empty()) {
+    return error{errc::failed_precondition,
+                 "encryption_key: S3 wants its MD5, and this system's OpenSSL has none"};
+  }
+  const auto place = where.place_of_all(region);
+  return place ? check_key_place(key, *place->origin) : result<void>{place.error()};
 }
 
 /// What a copy says of its source.

@@ -5,6 +5,7 @@
 #include <dataflux/service/detail/reply_facts.hpp>
 #include <dataflux/service/detail/text.hpp>
 #include <dataflux/service/detail/verb.hpp>
+#include <dataflux/store/detail/held_key.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,8 @@ struct call_context {
   bool requester_pays{false};
   upload_checksum uploads{upload_checksum::full_object};
   std::uint64_t copy_at_once{5ULL << 30U};
+  /// By which the service encrypts what is written and read; null = none of the caller's.
+  const held_key* key{nullptr};
 };
 
 /// 10,000 parts of 5 GiB.

@@ -10,12 +10,14 @@
 #include <dataflux/s3/detail/dialect.hpp>
 #include <dataflux/s3/detail/join_call.hpp>
 #include <dataflux/s3/detail/keys_signer.hpp>
+#include <dataflux/s3/detail/sign_call.hpp>
 #include <dataflux/s3/detail/verbs.hpp>
 #include <dataflux/service/detail/client_core.hpp>
 #include <dataflux/service/detail/verb_of.hpp>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -146,6 +148,10 @@ inline void start_join(const ref<service::client_core>& core, join_request what,
   std::make_shared<join_call>(core, std::move(what), std::move(done))->start();
 }
 
+template <class Request>
+void end_with(service::client_core& core, const Request& request, error why,
+              object_store::completion<typename Request::value> done);
+
 /// By one request; and by parts where the source is too large for that, in what is left of the
 /// time.
 inline void start_copy(const ref<service::client_core>& core, const rewrite_request& request,
@@ -156,6 +162,9 @@ inline void start_copy(const ref<service::client_core>& core, const rewrite_requ
       [core, request = rewrite_request(request), clock, done = std::move(done)](auto made) mutable {
         const bool large = !made && made.error().reason() == too_large_reason;
         if (!large) return done(std::move(made));
+        if (auto bad = other_keys(request)) {
+          return end_with(*core, request, *std::move(bad), std::move(done));
+        }
         request.limits = clock.limits(request.limits.stop);
         start_join(core, join_of(request), std::move(done));
       });
@@ -192,6 +201,9 @@ void start_unkept(const ref<service::client_core>& core, const Request& request,
                   const kept_conditions& kept,
                   object_store::completion<typename Request::value> done) {
   if constexpr (std::is_same_v<Request, rewrite_request>) {
+    if (auto bad = other_keys(request)) {
+      return end_with(*core, request, *std::move(bad), std::move(done));
+    }
     if (kept.writes.value_or(false)) return start_join(core, join_of(request), std::move(done));
   }
   if constexpr (std::is_same_v<Request, remove_many_request>) {
@@ -270,6 +282,8 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
   auto where = detail::s3::endpoint_of(options, *identity);
   if (!where) return std::move(where).error();
   if (auto good = detail::s3::check_options(options); !good) return std::move(good).error();
+  auto hidden = detail::s3::check_key(options.encryption_key, *where, identity->region);
+  if (!hidden) return std::move(hidden).error();
   std::shared_ptr<detail::http::transport> transport =
       std::exchange(options.shared_transport, nullptr);
   if (transport == nullptr) {
@@ -283,7 +297,8 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
       .removals_at_once =
           where->is_aws() ? detail::s3::greatest_removal : detail::s3::usual_removal,
       .uploads = options.upload_checksum,
-      .copy_at_once = detail::or_default(options.copy_at_once, detail::s3::greatest_at_once)};
+      .copy_at_once = detail::or_default(options.copy_at_once, detail::s3::greatest_at_once),
+      .key = options.encryption_key};
   auto who = std::make_unique<detail::s3::keys_signer>(std::move(identity->credentials), *transport,
                                                        options.observer);
   using core = detail::service::client_core;
@@ -313,6 +328,7 @@ DATAFLUX_INLINE store_traits client::traits() const noexcept {
           .conditional_complete = true,
           .ordered_generations = false,
           .crc32c_everywhere = false,
+          .customer_key = !detail::s3::dialect_of(*core_).how().key.empty(),
           .ranges_tell_checksum = false,
           .max_removals = detail::s3::dialect_of(*core_).how().removals_at_once,
           .lists_metadata = false,
@@ -344,6 +360,9 @@ DATAFLUX_INLINE void client::start(const rewrite_request& request,
                           [](const auto& core, const rewrite_request& r, auto end) {
                             detail::s3::start_copy(core, r, std::move(end));
                           });
+}
+DATAFLUX_INLINE void client::start(const sign_url_request& request, completion<signed_url> done) {
+  detail::s3::start_signing(core_, request, std::move(done));
 }
 DATAFLUX_INLINE void client::start(const move_request& request, completion<object_metadata> done) {
   detail::s3::refuse(*core_, request, "move: copy the object and remove the source",

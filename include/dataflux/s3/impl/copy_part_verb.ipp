@@ -36,6 +36,8 @@ DATAFLUX_INLINE void copy_part_verb::build(const call_context& context, const re
       .text("uploadId", r.upload_id);
   out.headers.add("x-amz-copy-source", copy_source(r.source_bucket, r.source));
   out.headers.add("x-amz-copy-source-if-match", quoted_tag(r.source_etag));
+  add_source_key(context.key, out);
+  add_key(context.key, out);
   // A range of what is small is refused.
   if (r.length == r.source_size) return;
   out.headers.add("x-amz-copy-source-range", "bytes=" + std::to_string(r.offset) + "-" +

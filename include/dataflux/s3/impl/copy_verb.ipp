@@ -29,20 +29,33 @@ DATAFLUX_INLINE error too_large_for_one() {
           std::string{too_large_reason}));
 }
 
+DATAFLUX_INLINE std::optional<error> other_keys(const rewrite_request& r) {
+  if (!r.source_key && !r.key) return std::nullopt;
+  return error{
+      errc::unimplemented,
+      "this copy is made in parts, since it is large or has a condition, and cannot change "
+      "the key: read it by a client of the one key and write it by one of the other"};
+}
+
 DATAFLUX_INLINE void copy_verb::build(const call_context& context, const request& r, const state& s,
                                       http::request& out) {
   s.at_once = context.copy_at_once;
   if (!s.source) {
     begin(context, http::method::head, r.source_bucket, r.source, out);
     out.headers.add("x-amz-checksum-mode", "ENABLED");
+    add_key(key_of(r.source_key, context.key), out);
     return;
   }
+  const held_key* const key = key_of(r.key, context.key);
   const auto wanted = r.conditions.if_generation_match;
   if (lacks_tag(wanted, s.tag)) {
     begin(context, http::method::head, r.bucket, r.object, out);
+    add_key(key, out);
     return;
   }
   begin(context, http::method::put, r.bucket, r.object, out);
+  add_source_key(key_of(r.source_key, context.key), out);
+  add_key(key, out);
   out.headers.add("x-amz-copy-source", copy_source(r.source_bucket, r.source));
   out.headers.add("x-amz-copy-source-if-match", quoted_tag(s.source->etag));
   object_attributes asked = r.attributes;

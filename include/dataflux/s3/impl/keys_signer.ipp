@@ -1,7 +1,9 @@
 #pragma once
 
+#include <dataflux/auth/detail/presign.hpp>
 #include <dataflux/s3/detail/keys_signer.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -73,6 +75,21 @@ DATAFLUX_INLINE result<void> keys_signer::sign(const service::outgoing& out,
   if (!payload) return payload.error();
   return auth::sign_sigv4(out.request, *keys, {.region = out.region},
                           clock_.now(std::chrono::system_clock::now()), *payload, cache_);
+}
+
+DATAFLUX_INLINE result<signed_url> keys_signer::presign(const http::request& request,
+                                                        std::string_view region,
+                                                        std::chrono::seconds life, time_point now) {
+  const access_keys* const keys = keys_.try_keys(now);
+  if (keys == nullptr) return error{errc::unauthenticated, "the keys have ended at once"};
+  const system_time local = std::chrono::system_clock::now();
+  auto target =
+      auth::presign_sigv4(request, *keys, {.region = region}, clock_.now(local), life, cache_);
+  if (!target) return std::move(target).error();
+  std::string url{request.origin->tls ? "https://" : "http://"};
+  request.origin->append_authority(url);
+  const system_time end = std::chrono::floor<std::chrono::seconds>(local) + life;
+  return signed_url{url + *target, std::min(end, keys->expires)};
 }
 
 DATAFLUX_INLINE bool keys_signer::refused(const service::credential& with,

@@ -32,6 +32,7 @@ DATAFLUX_INLINE void multipart_initiate_verb::build(const call_context& context,
                                                     const state& mark, http::request& out) {
   begin(context, http::method::post, r.bucket, r.object, out).raw("uploads=");
   add_attributes(r.attributes, mark, out.headers);
+  add_key(context.key, out);
   if (context.uploads == upload_checksum::none) return;
   out.headers.add("x-amz-checksum-algorithm", "CRC32C");
   out.headers.add("x-amz-checksum-type",
@@ -65,6 +66,7 @@ DATAFLUX_INLINE void upload_part_verb::build(const call_context& context, const 
   begin(context, http::method::put, r.bucket, r.object, out)
       .number("partNumber", r.part_number)
       .text("uploadId", r.upload_id);
+  add_key(context.key, out);
   out.headers.add("x-amz-checksum-crc32c", encode_crc32c(sum.crc32c).view());
   out.body.append(r.data);
 }
@@ -129,6 +131,7 @@ DATAFLUX_INLINE void multipart_complete_verb::build(const call_context& context,
   const auto wanted = r.conditions.if_generation_match;
   if (lacks_tag(wanted, s.tag)) {
     begin(context, http::method::head, r.bucket, r.object, out);
+    add_key(context.key, out);
     return;
   }
   begin(context, http::method::post, r.bucket, r.object, out).text("uploadId", r.upload_id);

@@ -30,6 +30,7 @@ DATAFLUX_INLINE void stat_verb::build(const call_context& context, const request
                                       http::request& out) {
   begin(context, http::method::head, r.bucket, r.object, out);
   out.headers.add("x-amz-checksum-mode", "ENABLED");
+  add_key(context.key, out);
 }
 
 DATAFLUX_INLINE void stat_verb::read_head(const http::request&, const http::reply_head& head,
@@ -83,10 +84,12 @@ DATAFLUX_INLINE void insert_verb::build(const call_context& context, const reque
   const auto wanted = r.conditions.if_generation_match;
   if (lacks_tag(wanted, s.tag)) {
     begin(context, http::method::head, r.bucket, r.object, out);
+    add_key(context.key, out);
     return;
   }
   begin(context, http::method::put, r.bucket, r.object, out);
   add_attributes(r.attributes, s.mark, out.headers);
+  add_key(context.key, out);
   add_crc32c(s.crc32c, out.headers);
   add_state(wanted, s.tag, out.headers);
   out.body.append(r.data);
@@ -124,7 +127,7 @@ DATAFLUX_INLINE void remove_verb::build(const call_context& context, const reque
   const auto wanted = wanted_state(r);
   const bool asks = lacks_tag(wanted, tag);
   begin(context, asks ? http::method::head : http::method::del, r.bucket, r.object, out);
-  if (!asks) add_state(wanted, tag, out.headers);
+  asks ? add_key(context.key, out) : add_state(wanted, tag, out.headers);
 }
 
 DATAFLUX_INLINE result<std::optional<no_state>> remove_verb::parse(const request& r, state& tag,

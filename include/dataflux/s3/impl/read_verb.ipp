@@ -22,6 +22,7 @@ DATAFLUX_INLINE result<void> read_verb::check(const call_context& context, const
 DATAFLUX_INLINE void read_verb::build(const call_context& context, const request& r,
                                       const state& from, http::request& out) {
   begin(context, http::method::get, r.bucket, r.object, out);
+  add_key(context.key, out);
   service::add_range(from.range, out.headers);
   if (from.range.is_all()) out.headers.add("x-amz-checksum-mode", "ENABLED");
   if (!from.etag.empty()) out.headers.add("If-Match", quoted_tag(from.etag));

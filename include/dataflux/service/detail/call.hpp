@@ -77,7 +77,7 @@ class call : public http::exchange {
   /// Before the next request of a call that goes on.
   virtual duration pause() const noexcept { return duration::zero(); }
   /// What no error may show, whatever the service writes into its own.
-  virtual std::string_view secret() const noexcept { return {}; }
+  virtual std::array<std::string_view, 2> own_secrets() const noexcept { return {}; }
   /// See service::outgoing.
   virtual std::string_view body_digest() const noexcept { return {}; }
   /// A body that is refused for its checksum has changed nothing, and is sent again.
@@ -166,7 +166,7 @@ class call : public http::exchange {
   error stopped_error() const;
   void tell_met(error& late) const;
 
-  std::array<std::string_view, 2> secrets() const noexcept;
+  std::array<std::string_view, 4> secrets() const noexcept;
 
   const std::size_t verb_;
   ref<client_core> core_;

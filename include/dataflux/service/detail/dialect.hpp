@@ -69,6 +69,8 @@ class dialect {
     return std::move(good).error();
   }
 
+  /// What no error may show, besides what a call itself hides; empty = nothing.
+  virtual std::string_view secret() const noexcept { return {}; }
   /// Whether the place that a request goes to may learn who asks. Else it is not signed.
   virtual bool trusts(const http::request& request) const noexcept = 0;
   /// The fields that every request of a call has, besides the User-Agent. Before signing.

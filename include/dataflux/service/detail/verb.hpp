@@ -48,7 +48,7 @@
 ///       static constexpr bool damage_is_repeated = true;  // refused for its checksum: sent again
 ///       static result<void> check(const context&, const request&);  // as validate()
 ///       static bool continued(const state&) noexcept;       // may be repeated from now on
-///       static std::string_view secret(const request&) noexcept;  // never in an error
+///       static std::array<std::string_view, 2> secrets(const request&) noexcept;  // in no error
 ///       static std::string_view body_digest(const state&) noexcept;  // see service::outgoing
 ///       // For rows with `looks`: is the object found under identity()'s name the one that the
 ///       // call was to make? `source`: what became of witness(), for verbs that have one.

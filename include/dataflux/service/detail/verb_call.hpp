@@ -1,11 +1,11 @@
 #pragma once
 
 #include <dataflux/service/detail/looking_call.hpp>
+#include <dataflux/service/detail/one_key.hpp>
 #include <dataflux/store/detail/validate.hpp>
 #include <dataflux/store/object_store.hpp>
 
 #include <optional>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -62,9 +62,9 @@ class verb_call final : public looking_call {
   result<void> check() {
     if (auto valid = validate(request_); !valid) return valid;
     if constexpr (requires { Verb::check(context(), request_); }) {
-      return Verb::check(context(), request_);
+      if (auto good = Verb::check(context(), request_); !good) return good;
     }
-    return {};
+    return check_one_key(context(), request_);
   }
 
   const verb_info& info() const noexcept override { return Verb::info; }
@@ -80,8 +80,8 @@ class verb_call final : public looking_call {
     if constexpr (requires { Verb::accepts(status); }) besides = Verb::accepts(status);
     return besides || call::accepts(status);
   }
-  std::string_view secret() const noexcept override {
-    if constexpr (requires { Verb::secret(request_); }) return Verb::secret(request_);
+  std::array<std::string_view, 2> own_secrets() const noexcept override {
+    if constexpr (requires { Verb::secrets(request_); }) return Verb::secrets(request_);
     return {};
   }
 

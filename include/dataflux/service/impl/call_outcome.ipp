@@ -44,10 +44,11 @@ DATAFLUX_INLINE void call::tell_met(error& late) const {
 
 /// Some services repeat the token, or a session's URL or id, in their error's text; their id of a
 /// session's request is the session's, too. Of "Bearer TOKEN" the token is the secret.
-DATAFLUX_INLINE std::array<std::string_view, 2> call::secrets() const noexcept {
+DATAFLUX_INLINE std::array<std::string_view, 4> call::secrets() const noexcept {
   std::string_view sent = credential_.secret;
   sent.remove_prefix(std::min(sent.find(' ') + 1, sent.size()));
-  return {secret(), sent};
+  const auto own = own_secrets();
+  return {own[0], own[1], sent, core_->dialect->secret()};
 }
 
 /// What we say ourselves quotes what a server sent, too.
