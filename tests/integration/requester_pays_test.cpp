@@ -20,6 +20,8 @@ TEST_CASE("client: every verb names who pays", "[integration]") {
   int number = 0;
   for (const verb_driver& verb : verb_drivers()) {
     CAPTURE(verb.name());
+    // They are about no bucket.
+    if (verb.verb == "iam.signBlob" || verb.verb == "metadata.email") continue;
     stage s = set_stage(server, *plain, *plain, verb, "pays-" + std::to_string(number++));
     server.service().store().configure(
         s.bucket, {}, [](emulator::bucket_settings& settings) { settings.requester_pays = true; });

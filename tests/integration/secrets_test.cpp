@@ -46,6 +46,7 @@ struct secured {
   explicit secured(kind which) {
     auto o = quick_options(server, 5s);
     o.emulator = false;
+    o.iam_endpoint = server.endpoint();
     o.transport.ca_file = ca.path();
     o.credentials = credentials(which);
     helper = gcs::client::create(o).value();

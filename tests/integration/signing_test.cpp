@@ -1,4 +1,5 @@
 #include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/compute_engine.hpp>
 #include <dataflux/auth/detail/service_account.hpp>
 #include <dataflux/auth/detail/signing_identity.hpp>
 #include <dataflux/gcs/client.hpp>
@@ -172,6 +173,25 @@ TEST_CASE("sign_url: an HMAC key signs, without any credentials", "[integration]
   form.key = {.id = text("accessId"), .secret = text("secret")};
   CHECK(f.send_form(nobody->run(form).value(), {}, "by form").starts_with("204"));
   CHECK(f.server.get("bkt", "in/f.txt") == "by form");
+}
+
+TEST_CASE("sign_url: IAM signs for a machine, and for another account", "[integration]") {
+  fixture f;
+  const std::string host = f.server.endpoint().substr(f.server.endpoint().find("//") + 2);
+  const auto machine = auth::make_compute_engine_credentials({.host = host}).value();
+  const auto made = f.client_of(machine)->run(object());
+  INFO((made ? "" : made.error().to_string()));
+  REQUIRE(made);
+  CHECK(f.send(made->url) == "200 bytes");
+  auto r = object();
+  r.account = "nobody@p.iam.gserviceaccount.com";
+  const auto denied = f.client_of(machine)->run(r);
+  REQUIRE_FALSE(denied);
+  CHECK(denied.error().code() == errc::permission_denied);
+  CHECK(has(denied.error().to_string(), "Token Creator"));
+  const auto form = f.client_of(machine)->run(sign_form_request{.bucket = "bkt", .object = "f"});
+  REQUIRE(form);
+  CHECK(f.send_form(*form, {}, "by IAM").starts_with("204"));
 }
 
 TEST_CASE("sign_form: fields and conditions hold", "[integration]") {

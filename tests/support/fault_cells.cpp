@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace gcs = dataflux::gcs;
 
@@ -23,26 +24,26 @@ std::string secret_of(const dataflux::resumable_session& session) {
   return url.substr(url.find("upload_id=") + 10);
 }
 
-/// Somebody whose tokens are to be had at once, each another one.
+/// Somebody whose tokens are to be had at once, each another one. IAM knows them.
 class ready_credentials final : public dataflux::credentials {
  public:
-  ready_credentials() : credentials({.kind = "ready"}) {}
+  explicit ready_credentials(emulator::token_authority& from)
+      : credentials({.kind = "ready"}), from_(from) {}
   std::unique_ptr<dataflux::detail::auth::token_flow> start() const override {
-    return std::make_unique<flow>(++issued_);
+    return std::make_unique<flow>(from_.issue());
   }
 
  private:
   struct flow final : dataflux::detail::auth::token_flow {
-    explicit flow(int number) : number_(number) {}
+    explicit flow(std::string token) : token_(std::move(token)) {}
     dataflux::detail::auth::flow_step resume(
         dataflux::detail::auth::flow_event,
         const dataflux::detail::auth::flow_moment& moment) override {
-      return dataflux::access_token{"token-" + std::to_string(number_),
-                                    moment.now + std::chrono::hours(1)};
+      return dataflux::access_token{token_, moment.now + std::chrono::hours(1)};
     }
-    int number_;
+    std::string token_;
   };
-  mutable std::atomic<int> issued_{0};
+  emulator::token_authority& from_;
 };
 
 /// An emulator and what goes on there, for one thread.
@@ -56,7 +57,7 @@ class worker {
     auto options = quick_options(server_, cell.timeout);
     options.retry.max_elapsed = cell.max_elapsed;
     options.observer = &watcher;
-    options.credentials = std::make_shared<const ready_credentials>();
+    options.credentials = std::make_shared<const ready_credentials>(server_.tokens());
     options.tokens_to_emulator = true;
     // A client of its own, lest a connection that one fault has spoilt surprise the next.
     const auto subject = gcs::client::create(options).value();

@@ -206,7 +206,7 @@ const std::vector<failure_column>& failure_columns() {
       {"504", refused, 504, fault::refuse{.status = 504}},
       {"reset", reset, 0, fault::cut{}},
       {"truncated", truncated, 0,
-       fault::cut{.where = fault::point::in_body, .body_bytes = 40, .reset = false}},
+       fault::cut{.where = fault::point::in_body, .body_bytes = 10, .reset = false}},
       {"stalled", lost, 0, fault::stall{}},
       {"lost", lost, 0, fault::lose_reply{}},
   };

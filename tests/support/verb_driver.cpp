@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
 namespace gcs = dataflux::gcs;
@@ -294,6 +295,28 @@ verb_outcome bulk_restore(stage& s) {
       });
 }
 
+/// By IAM, as the emulator's own account.
+verb_outcome sign_blob(stage& s) {
+  const std::string text = "text to sign";
+  return verified(s.client.run(dataflux::detail::gcs::sign_blob_request{
+                      .account = s.server.tokens().client_email(), .payload = text}),
+                  [&](const std::string& signature) -> std::string {
+                    return s.server.tokens().key().verifies(text, signature) ? ""
+                                                                             : "another signature";
+                  });
+}
+
+/// Of the metadata server, which the emulator is, too.
+verb_outcome machine_account(stage& s) {
+  const auto at = dataflux::detail::http::parse_url(s.server.endpoint()).value();
+  return verified(
+      s.client.run(dataflux::detail::gcs::machine_account_request{
+          std::make_shared<const dataflux::detail::http::origin>(at.origin), "default", {}}),
+      [&](const std::string& account) -> std::string {
+        return account == s.server.tokens().client_email() ? "" : "another account";
+      });
+}
+
 std::vector<verb_driver> all_drivers() {
   using enum stage_state;
   std::vector<verb_driver> out;
@@ -340,6 +363,8 @@ std::vector<verb_driver> all_drivers() {
   one("buckets.list", "buckets.list", true, old_object, buckets);
   one("buckets.storageLayout", "buckets.storageLayout", true, old_object, layout);
   one("buckets.testIamPermissions", "buckets.testPermissions", true, old_object, permissions);
+  one("iam.signBlob", "iam.signBlob", true, old_object, sign_blob);
+  one("metadata.email", "metadata", true, old_object, machine_account);
   return out;
 }
 
