@@ -1,4 +1,5 @@
 #include <dataflux/folder/impl/copy_folder.ipp>
+#include <dataflux/folder/impl/copy_objects.ipp>
 #include <dataflux/folder/impl/extra_removal.ipp>
 #include <dataflux/folder/impl/file_names.ipp>
 #include <dataflux/folder/impl/file_walk.ipp>
@@ -8,5 +9,6 @@
 #include <dataflux/folder/impl/folder_upload.ipp>
 #include <dataflux/folder/impl/folder_upload_small.ipp>
 #include <dataflux/folder/impl/listed_names.ipp>
+#include <dataflux/folder/impl/objects_copy.ipp>
 #include <dataflux/folder/impl/small_stream.ipp>
 #include <dataflux/folder/impl/walked_names.ipp>

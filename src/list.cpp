@@ -12,6 +12,7 @@
 #include <dataflux/list/impl/manifest_refresh.ipp>
 #include <dataflux/list/impl/manifest_writer.ipp>
 #include <dataflux/list/impl/name_range.ipp>
+#include <dataflux/list/impl/name_selection.ipp>
 #include <dataflux/list/impl/name_tree.ipp>
 #include <dataflux/list/impl/page_check.ipp>
 #include <dataflux/list/impl/range_estimate.ipp>

@@ -3,13 +3,16 @@
 #include <dataflux/deadline.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/operation.hpp>
+#include <dataflux/list/name_selection.hpp>
 #include <dataflux/observer.hpp>
+#include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,7 +24,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// What became of one name.
 enum class copy_outcome : std::uint8_t {
   copied,         ///< in a dry run: would be
-  already_there,  ///< with `resume`: the target has it, of the same size and CRC32C
+  already_there,  ///< with `resume`: the target has it, of the same size and CRC32C; see also
+                  ///< `by_time` and `no_clobber`
   folder,         ///< a download of an empty object "x/": the folder x is there
   removed,        ///< with `delete_extra`; in a dry run: would be
   failed,         ///< nothing of it is there that was not before
@@ -35,6 +39,8 @@ struct copy_item {
   /// The file's path, below the request's `path`; empty if the name cannot be a file's.
   std::string_view path{};
   std::uint64_t bytes{0};
+  /// Of the object that was read; 0 = none was.
+  std::int64_t generation{0};
   /// Why it failed. An error of the file system names the path, and no bucket.
   const error* failure{nullptr};
   /// A remark, such as that it was compared with nothing.
@@ -54,10 +60,22 @@ struct copy_folder_request {
   /// An object's name is this prefix and the file's path below the folder. Empty = all of the
   /// bucket; otherwise a missing '/' is added.
   std::string prefix{};
+  /// Which names below the folder; all others are left alone on both sides.
+  name_selection select{};
+  /// Of a download: these objects below the prefix, such as a manifest has, by their generations;
+  /// nothing is listed. Null = those of a listing. Not with delete_extra.
+  std::shared_ptr<const object_columns> rows{};
   /// Skips names that the target has with the same size and CRC32C, and continues large files of an
   /// earlier call: see upload_file() and download_file(). False: copies everything, and failures
   /// leave nothing.
   bool resume{false};
+  /// With `resume`: what has the same size, and was written an hour or more after the other side,
+  /// is taken to be the same, and not read. The hour is for clocks that differ.
+  bool by_time{false};
+  /// Replaces nothing: what is there counts as already_there, whatever it has.
+  bool no_clobber{false};
+  /// Of an upload: what each object gets. No content type = that of its name's extension.
+  object_attributes attributes{};
   /// Changes nothing; reports what would be done.
   bool dry_run{false};
   /// Finally removes names that only the target has.
@@ -87,7 +105,7 @@ struct copy_failure {
 
 /// What was done, or would be in a dry run.
 struct copy_folder_report {
-  std::uint64_t found{0};   ///< files or objects of the source
+  std::uint64_t found{0};   ///< files or objects of the source that were selected
   std::uint64_t copied{0};  ///< of these; and what they have
   std::uint64_t bytes{0};
   std::uint64_t already_there{0};

@@ -15,6 +15,10 @@ inline std::string_view glob_prefix(std::string_view pattern) noexcept {
   return pattern.substr(0, pattern.find_first_of("*?[]{}\\"));
 }
 
+/// Where a text has its first character that is no plain one: '*' or '?', a bracket or brace with
+/// its end, a '\\' in front of one of these. npos: it is no pattern, but a name.
+std::size_t find_glob(std::string_view text) noexcept;
+
 /// The patterns of list_page_request::match_glob, for stores whose service has none: '*' and '?'
 /// stop at '/', "**" crosses it, and "**/" may stand for no folder at all; [a-z], [!a], {a,b}, and
 /// '\' in front of what stands for itself. A bracket or brace without its end stands for itself, so

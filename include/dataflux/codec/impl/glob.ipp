@@ -51,6 +51,18 @@ inline std::size_t length_of_piece(std::string_view text) noexcept {
   return first_character(text).second;
 }
 
+DATAFLUX_INLINE std::size_t find_glob(std::string_view text) noexcept {
+  constexpr std::string_view specials{"*?[]{}\\"};
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i);
+    const char c = rest.front();
+    if (c == '*' || c == '?') return i;
+    if (c == '\\' && rest.size() > 1 && specials.find(rest[1]) != std::string_view::npos) return i;
+    if ((c == '[' || c == '{') && length_of_piece(rest) > 1) return i;
+  }
+  return std::string_view::npos;
+}
+
 DATAFLUX_INLINE glob::glob(std::string_view pattern) {
   start_ = compile(pattern, add(kind::end, 0));
   seen_.resize(nodes_.size(), 0);

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <dataflux/codec/timestamp.hpp>
 #include <dataflux/folder/detail/folder_handle.hpp>
 
+#include <sys/stat.h>
+
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,6 +18,11 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// What copies that broke off have left, by its name: a journal of an upload, a part of a download,
 /// a file that has not got its name.
 bool is_leftover_name(std::string_view name) noexcept;
+
+inline timestamp written_at(const struct stat& facts) noexcept {
+  return timestamp(std::chrono::seconds(facts.st_mtim.tv_sec) +
+                   std::chrono::nanoseconds(facts.st_mtim.tv_nsec));
+}
 
 /// What stands below a folder.
 struct walked_file {
@@ -28,6 +37,7 @@ struct walked_file {
   std::string name{};  ///< in `where`
   std::string path{};  ///< below the root, with '/' between
   std::uint64_t size{0};
+  timestamp changed{};
   /// Why it is no file that can be copied; for all kinds but the first.
   std::optional<error> failure{};
 };

@@ -6,6 +6,7 @@
 #include <dataflux/store/detail/late_failure.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -41,6 +42,8 @@ class folder_copy : public coordinator<folder_copy> {
 
   const transfer_context& context() const noexcept { return context_; }
   const copy_folder_request& request() const noexcept { return request_; }
+  /// On the strand, as its patterns have memory of their own.
+  const name_selector& selected() const noexcept { return selected_; }
   /// Nothing more is to be begun. On any thread.
   bool stopped() const noexcept {
     return requests_stopped() || late_.load(std::memory_order_relaxed);
@@ -112,6 +115,7 @@ class folder_copy : public coordinator<folder_copy> {
 
   const transfer_context context_;
   copy_folder_request request_;
+  name_selector selected_{};
   completion done_;
   bool advancing_{false};
   bool again_{false};
@@ -125,6 +129,10 @@ class folder_copy : public coordinator<folder_copy> {
   late_failure met_{};
   copy_folder_report report_{};
 };
+
+/// How much later something was written than what it may be a copy of, at least, whatever clocks
+/// say.
+inline constexpr std::chrono::hours clearly_later{1};
 
 /// The rest would fail as well: there is no space on the disk, no service, no credentials, or no
 /// bucket to write to.

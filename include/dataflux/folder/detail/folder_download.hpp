@@ -42,16 +42,18 @@ class folder_download final : public folder_copy {
   void told(const placed_object& one, bool verified);
 
  private:
-  void open() override { names_.emplace(*this); }
+  DATAFLUX_INLINE void open() override;
   DATAFLUX_INLINE bool turn() override;
   DATAFLUX_INLINE bool remove_extra() override;
 
   void take_page();
+  object_columns selected_of(object_columns page) const;
   void place();
   // On a thread for files.
   bool open_root();
   void place_some();
-  placed_object place_one(const object_row& row);
+  placed_object place_one(const object_row& row, const std::optional<timestamp>& written);
+  bool is_kept(const placed_object& one, const std::optional<timestamp>& written) const;
   // On the strand.
   void placed();
   bool dispatch();

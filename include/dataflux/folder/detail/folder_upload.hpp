@@ -78,6 +78,8 @@ class folder_upload final : public folder_copy {
   void end_large(one_file& one, const result<uploaded_file>& sent);
   transfer_context context_for(std::uint64_t size) const;
   std::uint64_t part_size() const;
+  object_attributes attributes_of(const std::string& object) const;
+  bool found_taken(const error& why) const;
 
   upload_memory& memory() const noexcept;
 

@@ -15,6 +15,10 @@ class listed_names {
  public:
   /// `owner` is told when there is more, and keeps this.
   explicit listed_names(folder_copy& owner);
+  /// Of another one than folder_copy::listing().
+  listed_names(folder_copy& owner, const fast_list_request& what);
+  /// Of a listing that is there already.
+  listed_names(folder_copy& owner, object_columns rows);
 
   /// An object is there.
   bool ready();
@@ -23,6 +27,7 @@ class listed_names {
   const std::optional<error>& failure() const noexcept { return failure_; }
   /// Only while ready(); its name lasts until the next page.
   object_row front() const { return page_->objects[row_]; }
+  object_extras extras() const { return page_->objects.extras(row_); }
   void pop() noexcept { ++row_; }
   /// The rest of the page, in place of front() and pop(). Only while ready().
   object_columns take_page();
@@ -32,7 +37,7 @@ class listed_names {
   void arrived(result<fast_lister::page> page);
 
   folder_copy& owner_;
-  fast_lister lister_;
+  std::optional<fast_lister> lister_{};
   std::optional<listed_page> page_{};
   std::size_t row_{0};
   bool asked_{false};

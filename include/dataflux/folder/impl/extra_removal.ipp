@@ -72,7 +72,8 @@ DATAFLUX_INLINE bool extra_removal::skip_what_is_no_file() {
 }
 
 DATAFLUX_INLINE void extra_removal::only_file() {
-  if (in_ == target::files) {
+  const walked_file& one = files_.front();
+  if (in_ == target::files && owner_.selected().takes(one.path, one.size, one.changed)) {
     if (owner_.request().dry_run) {
       const std::string path = path_below(owner_.request().path, files_.front().path);
       owner_.tell({.outcome = copy_outcome::removed, .path = path, .bytes = files_.front().size});
@@ -89,6 +90,7 @@ DATAFLUX_INLINE void extra_removal::only_object(const object_row& row, std::stri
   const bool marker = row.size == 0 && (rest.empty() || rest.ends_with('/'));
   const auto leaf = rest.substr(rest.rfind('/') + 1);  // npos + 1 is 0
   if (marker || is_reserved_name(row.name) || is_leftover_name(leaf)) return;
+  if (!owner_.selected().takes(rest, row.size, objects_.extras().created)) return;
   if (owner_.request().dry_run) {
     owner_.tell({.outcome = copy_outcome::removed, .object = row.name, .bytes = row.size});
     return;

@@ -92,6 +92,7 @@ DATAFLUX_INLINE walked_file file_walk::look(const level& at, const std::string& 
   }
   if (!S_ISREG(facts.st_mode)) return no_file(kind::other, in_words("is no regular file"));
   file.size = static_cast<std::uint64_t>(facts.st_size);
+  file.changed = written_at(facts);
   return file;
 }
 

@@ -34,6 +34,20 @@ inline std::string as_folder_prefix(std::string prefix) {
   return prefix;
 }
 
+inline result<void> check_rows(const copy_folder_request& request) {
+  if (request.rows == nullptr) return {};
+  if (request.delete_extra) {
+    return error(errc::invalid_argument,
+                 "rows: of a listing that may be old nothing can be told to be extra");
+  }
+  for (const object_row row : *request.rows) {
+    if (row.name.starts_with(request.prefix)) continue;
+    return error(errc::invalid_argument,
+                 "rows: an object is not below the prefix: " + std::string(row.name));
+  }
+  return {};
+}
+
 DATAFLUX_INLINE bool rest_would_fail(const error& why) {
   if (is_hopeless(why) || why.bucket_missing()) return true;
   const bool of_files = why.bucket().empty() && why.code() == errc::resource_exhausted;
@@ -56,7 +70,14 @@ DATAFLUX_INLINE void folder_copy::start() {
   auto good = validate_bucket_name(request_.bucket);
   if (good && request_.path.empty()) good = error(errc::invalid_argument, "path: none is given");
   if (good) good = check_path(request_.path);
+  if (good) good = check_rows(request_);
+  if (good && request_.by_time && !request_.resume) {
+    good = error(errc::invalid_argument, "by_time: it says how to resume, and needs that");
+  }
   if (!good) return refused(std::move(good).error());
+  auto selected = name_selector::create(request_.select);
+  if (!selected) return refused(std::move(selected).error());
+  selected_ = *std::move(selected);
   coordinator::start(request_.bucket);
 }
 
@@ -92,7 +113,9 @@ DATAFLUX_INLINE void folder_copy::time_passed() {
 
 DATAFLUX_INLINE fast_list_request folder_copy::listing() const {
   return {.bucket = request_.bucket,
-          .prefix = request_.prefix,
+          .prefix = request_.prefix + selected_.prefix(),
+          .extra = selected_.needs_times() || request_.by_time ? extra_columns::created
+                                                               : extra_columns::none,
           .filter = {.skip_markers = false, .skip_composed = false},
           .memory_cap = look_ahead_bytes,
           .order = list_order::by_name,

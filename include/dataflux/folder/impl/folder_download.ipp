@@ -2,6 +2,9 @@
 
 #include <dataflux/folder/detail/folder_download.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -18,6 +21,15 @@ inline constexpr std::size_t most_folders_in_stream = 56;
 inline constexpr std::size_t placed_a_step = 256;
 inline constexpr std::size_t folders_placed_a_step = 16;
 inline constexpr std::uint64_t bytes_compared_a_step = std::uint64_t{8} << 20U;
+
+DATAFLUX_INLINE void folder_download::open() {
+  const auto& rows = request().rows;
+  if (rows == nullptr) {
+    names_.emplace(*this);
+  } else {
+    names_.emplace(*this, rows->slice(0, rows->size()));
+  }
+}
 
 DATAFLUX_INLINE bool folder_download::turn() {
   if (stopped() || !names_) return true;
@@ -39,11 +51,25 @@ DATAFLUX_INLINE void folder_download::take_page() {
   // More names may come late: the collected ones begin, unless enough is under way.
   if (!small_.empty() && streams_ < most_streams) begin_stream();
   if (!names_->ready()) return;
-  rows_ = names_->take_page();
+  // A page of which nothing is selected brings no step that would go on.
+  do {
+    rows_ = selected_of(names_->take_page());
+  } while (rows_.empty() && names_->ready());
   row_ = 0;
   std::uint64_t bytes = 0;
   for (const object_row row : rows_) bytes += row.size;
   expect(rows_.size(), bytes);
+}
+
+DATAFLUX_INLINE object_columns folder_download::selected_of(object_columns page) const {
+  if (selected().takes_all()) return page;
+  object_columns kept(page.kept());
+  for (auto at = page.begin(); at != page.end(); ++at) {
+    const object_row row = *at;
+    const auto below = row.name.substr(request().prefix.size());
+    if (selected().takes(below, row.size, at.extras().created)) kept.append(row, at.extras());
+  }
+  return kept;
 }
 
 DATAFLUX_INLINE void folder_download::place() {
@@ -73,7 +99,7 @@ DATAFLUX_INLINE void folder_download::place_some() {
   std::uint64_t left = bytes_compared_a_step;
   while (row_ < rows_.size() && just_placed_.size() < placed_a_step &&
          folders < folders_placed_a_step && left > 0 && !stopped()) {
-    if (!comparing_) comparing_ = place_one(rows_[row_]);
+    if (!comparing_) comparing_ = place_one(rows_[row_], rows_.extras(row_).created);
     if (comparison_) {
       const std::uint64_t before = comparison_->read_so_far();
       const bool more = comparison_->read(left);
@@ -88,7 +114,22 @@ DATAFLUX_INLINE void folder_download::place_some() {
   }
 }
 
-DATAFLUX_INLINE folder_download::placed_object folder_download::place_one(const object_row& row) {
+/// What is there stays, without being read.
+DATAFLUX_INLINE bool folder_download::is_kept(const placed_object& one,
+                                              const std::optional<timestamp>& written) const {
+  if (!request().no_clobber && !request().by_time) return false;
+  struct stat facts {};
+  if (::fstatat(one.where->descriptor(), one.name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+    return false;
+  }
+  if (request().no_clobber) return true;
+  if (!S_ISREG(facts.st_mode) || static_cast<std::uint64_t>(facts.st_size) != one.size)
+    return false;
+  return written && written_at(facts) >= *written + clearly_later;
+}
+
+DATAFLUX_INLINE folder_download::placed_object folder_download::place_one(
+    const object_row& row, const std::optional<timestamp>& written) {
   placed_object one{.object = std::string(row.name),
                     .size = row.size,
                     .generation = row.generation,
@@ -118,6 +159,10 @@ DATAFLUX_INLINE folder_download::placed_object folder_download::place_one(const 
   if (!where) return failed(std::move(where).error());
   if (marker) return one;
   one.where = std::move(*where);
+  if (one.where != nullptr && is_kept(one, written)) {
+    one.outcome = copy_outcome::already_there;
+    return one;
+  }
   if (request().resume && one.where != nullptr && one.crc32c) {
     comparison_.emplace(*one.where, one.name, links::refused, one.size, *one.crc32c);
   }
@@ -163,6 +208,7 @@ DATAFLUX_INLINE void folder_download::told(const placed_object& one, bool verifi
         .object = one.object,
         .path = one.shown,
         .bytes = one.size,
+        .generation = one.generation,
         .note = verified ? "" : "compared with nothing, since the service has no CRC32C of it"});
 }
 

@@ -49,7 +49,7 @@ DATAFLUX_INLINE void folder_upload::open() {
                    if (!*opened) return fail(opened->error());
                    root_ = **opened;
                    files_.emplace(*this, root_);
-                   if (request().resume) there_.emplace(*this);
+                   if (request().resume || request().no_clobber) there_.emplace(*this);
                  });
 }
 
@@ -78,8 +78,16 @@ DATAFLUX_INLINE bool folder_upload::next() {
   if (waiting_ || small_ >= most_small_uploads || comparing_ >= most_comparisons) return false;
   if (!files_->ready()) return false;
   walked_file& file = files_->front();
+  using kind = walked_file::kind;
+  // Of a folder that cannot be read nobody knows what is in it.
+  const bool wanted = file.what == kind::file ? selected().takes(file.path, file.size, file.changed)
+                      : file.what == kind::other ? selected().takes_name(file.path)
+                                                 : true;
+  if (!wanted) {
+    files_->pop();
+    return true;
+  }
   if (file.failure) {
-    using kind = walked_file::kind;
     if (file.what == kind::unread || file.what == kind::linked_folder) source_unread();
     tell_failure({}, path_below(request().path, file.path), *file.failure);
     files_->pop();
@@ -112,10 +120,15 @@ DATAFLUX_INLINE void folder_upload::take(walked_file file) {
   one->shown = path_below(request().path, file.path);
   if (there_ && found_there_) {
     target_has_objects_ = true;
-    if (there_->front().size == file.size) one->there = there_->front().crc32c;
+    const auto created = there_->extras().created;
+    const bool alike = there_->front().size == file.size;
+    if (alike) one->there = there_->front().crc32c;
+    one->same = request().by_time && alike && created && *created >= file.changed + clearly_later;
+    one->same = one->same || request().no_clobber;
   }
   expect(1, file.size);
   one->file = std::move(file);
+  if (one->same) return already_there(*one);
   if (request().dry_run) {
     if (!one->there) return copied(*one);
     ++comparing_;
@@ -164,6 +177,17 @@ DATAFLUX_INLINE void folder_upload::already_there(const one_file& one) {
         .object = one.object,
         .path = one.shown,
         .bytes = one.file.size});
+}
+
+DATAFLUX_INLINE object_attributes folder_upload::attributes_of(const std::string& object) const {
+  object_attributes out = request().attributes;
+  if (out.content_type.empty()) out.content_type = content_type_of(object);
+  return out;
+}
+
+/// Somebody has written it since the target was listed, and it is to stay.
+DATAFLUX_INLINE bool folder_upload::found_taken(const error& why) const {
+  return request().no_clobber && why.http_status() == 412;
 }
 
 DATAFLUX_INLINE void folder_upload::begin_large(const file_ptr& one) {
@@ -219,7 +243,8 @@ DATAFLUX_INLINE void folder_upload::send_large(const file_ptr& one) {
   wanted.folder = one->file.where->descriptor();
   wanted.upload.bucket = request().bucket;
   wanted.upload.object = one->object;
-  wanted.upload.attributes.content_type = std::string(content_type_of(one->object));
+  wanted.upload.attributes = attributes_of(one->object);
+  if (request().no_clobber) wanted.upload.if_generation_match = 0;
   wanted.upload.observer = request().observer;
   wanted.upload.limits = limits();
   const std::uint64_t part = part_size();
@@ -233,6 +258,7 @@ DATAFLUX_INLINE void folder_upload::send_large(const file_ptr& one) {
 
 DATAFLUX_INLINE void folder_upload::end_large(one_file& one, const result<uploaded_file>& sent) {
   --large_;
+  if (!sent && found_taken(sent.error())) return already_there(one);
   if (!sent) return tell_failure(one.object, one.shown, sent.error());
   if (!sent->made.fallback.empty() && !std::exchange(told_of_fallback_, true)) {
     if (!one.note.empty()) one.note += "; ";

@@ -127,7 +127,7 @@ DATAFLUX_INLINE void folder_upload::was_read(const file_ptr& one) {
     return one->failure ? tell_failure(one->object, one->shown, *one->failure)
                         : already_there(*one);
   }
-  target_has_objects_ ? replace(one) : insert(one, 0);
+  target_has_objects_ && !request().no_clobber ? replace(one) : insert(one, 0);
 }
 
 /// Stats the object first.
@@ -156,7 +156,7 @@ DATAFLUX_INLINE void folder_upload::insert(const file_ptr& one,
       .bucket = request().bucket,
       .object = one->object,
       .data = bytes_view(one->memory.data(), static_cast<std::size_t>(one->file.size)),
-      .attributes = {.content_type = std::string(content_type_of(one->object))},
+      .attributes = attributes_of(one->object),
       .conditions = {.if_generation_match = generation},
       .last_writer_wins = true,
       .limits = limits()};
@@ -169,6 +169,10 @@ DATAFLUX_INLINE void folder_upload::inserted(const file_ptr& one,
                                              const result<object_metadata>& made) {
   // Most targets have nothing yet; when one has, it is likely that others have, too. The store
   // knows its own object by its mark, so that this is none of ours, whatever attempt has met it.
+  if (!made && found_taken(made.error())) {
+    end_small(one);
+    return already_there(*one);
+  }
   if (!made && made.error().http_status() == 412 && !one->looked) {
     target_has_objects_ = true;
     return replace(one);

@@ -8,7 +8,15 @@
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE listed_names::listed_names(folder_copy& owner)
-    : owner_(owner), lister_(owner.store(), owner.listing()) {}
+    : owner_(owner), lister_(std::in_place, owner.store(), owner.listing()) {}
+
+DATAFLUX_INLINE listed_names::listed_names(folder_copy& owner, const fast_list_request& what)
+    : owner_(owner), lister_(std::in_place, owner.store(), what) {}
+
+DATAFLUX_INLINE listed_names::listed_names(folder_copy& owner, object_columns rows)
+    : owner_(owner), page_(std::in_place), ended_(true) {
+  page_->objects = std::move(rows);
+}
 
 DATAFLUX_INLINE bool listed_names::ready() {
   if (page_ && row_ < page_->objects.size()) return true;
@@ -20,7 +28,7 @@ DATAFLUX_INLINE void listed_names::ask() {
   page_.reset();
   row_ = 0;
   asked_ = true;
-  lister_.start_next_page(owner_.back<fast_lister::page>(
+  lister_->start_next_page(owner_.back<fast_lister::page>(
       [this](result<fast_lister::page> page) { arrived(std::move(page)); }));
 }
 

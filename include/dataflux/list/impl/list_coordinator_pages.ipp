@@ -248,14 +248,19 @@ DATAFLUX_INLINE error list_coordinator::failure(errc code, std::string_view what
   return e;
 }
 
+/// Which names are missing, unless that is all of a bucket: a service that refuses the first call
+/// has said enough.
 DATAFLUX_INLINE error list_coordinator::described(const list_range& range,
                                                   const error& cause) const {
-  std::string message{"listing prefix "};
-  message.append(in_quotes(request_.prefix)).append(", names from ");
-  message.append(in_quotes(std::max(range.names.start, std::string(range.position.last()))));
-  if (range.names.bounded()) message.append(" to ").append(in_quotes(range.names.end));
+  const std::string from = std::max(range.names.start, std::string(range.position.last()));
+  const bool all = request_.prefix.empty() && from.empty() && !range.names.bounded();
   error e(cause);
-  e.with_message(message.append(": ").append(cause.message())).with_bucket(request_.bucket);
+  e.with_bucket(request_.bucket);
+  if (cause.bucket_missing() || (all && cause.code() != errc::internal)) return e;
+  std::string message{"listing prefix "};
+  message.append(in_quotes(request_.prefix)).append(", names from ").append(in_quotes(from));
+  if (range.names.bounded()) message.append(" to ").append(in_quotes(range.names.end));
+  e.with_message(message.append(": ").append(cause.message()));
   return e;
 }
 
