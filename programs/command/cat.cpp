@@ -1,32 +1,31 @@
 #include <unistd.h>
 
+#include <functional>
+
 #include "commands.hpp"
 #include "location.hpp"
 #include "range_text.hpp"
+#include "selecting.hpp"
 #include "stream_out.hpp"
 
 namespace cli {
 
 namespace {
 
-/// What `cat` does with the place that each URL names, until it is told to stop.
-template <class Show>
+/// What `cat` does with each object that its URLs name, until it is told to stop.
 exit_status each_place(const session& with, const cat_options& options, outcome& report,
-                       Show show) {
-  for (const auto& url : options.urls) {
-    if (with.stop.stop_requested()) break;
-    const auto where = parse_object_location(url);
-    if (where) {
-      show(*where);
-    } else {
-      report.failed(where.error());
-    }
+                       const std::function<void(const location&)>& show) {
+  const auto sources = parse_object_sources(with, options.urls, options.select);
+  if (sources) {
+    for_each_named(with, *sources, options.select, report, show);
+  } else {
+    report.failed(sources.error());
   }
   return report.status();
 }
 
 exit_status cat_members(const session& with, const cat_options& options) {
-  outcome report(nullptr);
+  outcome report(nullptr, nullptr, with.speaks);
   if (options.checked || !options.range.empty()) {
     report.failed(dataflux::error(dataflux::errc::invalid_argument,
                                   "--member is read as a whole, and compared with nothing: leave "
@@ -47,7 +46,7 @@ exit_status cat_members(const session& with, const cat_options& options) {
 
 exit_status run_cat(const session& with, const cat_options& options) {
   if (!options.member.empty()) return cat_members(with, options);
-  outcome report(nullptr);
+  outcome report(nullptr, nullptr, with.speaks);
   const auto range = parse_range(options.range);
   if (!range) {
     report.failed(dataflux::error(

@@ -13,11 +13,30 @@ namespace cli {
 
 namespace {
 
+/// What all verbs call alike that take many names.
+void declare_names(CLI::App& app, selecting_options& to) {
+  app.add_flag("--no-glob", to.no_glob,
+               "Names as they are; else *, ?, [a-z], {a,b} and ** in them are patterns");
+  app.add_option("--files-from", to.files_from,
+                 "A file with a name on each line, or a manifest; - is standard input");
+}
+void declare_filters(CLI::App& app, selecting_options& to) {
+  app.add_option("--include", to.include, "Only names like this; without '/', of their last part");
+  app.add_option("--exclude", to.exclude, "No names like this");
+  app.add_option("--min-size", to.min_size, "Only of so many bytes: 4096, 64K, 10M, 3G");
+  app.add_option("--newer-than", to.newer_than, "Only what was written since: 7d, 2026-01-31");
+  for (const char* several : {"--include", "--exclude"}) {
+    app.get_option(several)->allow_extra_args(false);
+  }
+}
+
 void declare_ls(CLI::App& app, command_line& to) {
-  app.add_option("URL", to.ls.url, "gs://bucket[/prefix]")->required();
+  app.add_option("URL", to.ls.urls, "gs://bucket[/prefix], or a pattern gs://bucket/x*.jpg");
+  declare_names(app, to.ls.select);
+  declare_filters(app, to.ls.select);
   app.set_help_flag("--help", "Print this help message and exit");  // -h is what all ls have
   app.add_flag("-l", to.ls.details, "Size, time of writing (UTC) and a total");
-  app.add_flag("-h,--human", to.ls.human, "With -l: sizes as 1.2K, 3.4M (powers of 1024)");
+  app.add_flag("-h,--human", to.ls.human, "As -l, with sizes as 1.2K, 3.4M (powers of 1024)");
   app.add_flag("-a,--all-versions", to.ls.versions,
                "Of gs://: noncurrent versions, too: name#generation");
   app.add_flag("-r,--recursive", to.ls.recursive, "All objects below, without folding folders");
@@ -25,11 +44,13 @@ void declare_ls(CLI::App& app, command_line& to) {
 }
 
 void declare_stat(CLI::App& app, command_line& to) {
-  app.add_option("URL", to.stat.urls, "gs://bucket/name[#generation]")->required();
+  app.add_option("URL", to.stat.urls, "gs://bucket/name[#generation], or a pattern");
+  declare_names(app, to.stat.select);
 }
 
 void declare_cat(CLI::App& app, command_line& to) {
-  app.add_option("URL", to.cat.urls, "gs://bucket/name[#generation]")->required();
+  app.add_option("URL", to.cat.urls, "gs://bucket/name[#generation], or a pattern");
+  declare_names(app, to.cat.select);
   app.add_option("--range", to.cat.range, "FIRST-LAST, FIRST- or -COUNT, in bytes from 0");
   app.add_flag("--checked", to.cat.checked,
                "Write an object only when all of it has been compared (large ones by way of\n"
@@ -38,27 +59,66 @@ void declare_cat(CLI::App& app, command_line& to) {
                  "Of ais://: this file of a tar, tgz or zip archive; nothing compares it");
 }
 
+void declare_attributes(CLI::App& app, attribute_options& to) {
+  app.add_option("--content-type", to.content_type, "Of new objects; else by their names");
+  app.add_option("--cache-control", to.cache_control, "Of new objects: no-store, max-age=60");
+  app.add_option("--metadata", to.metadata, "KEY=VALUE of new objects; may come again")
+      ->allow_extra_args(false);
+  app.add_option("--storage-class", to.storage_class, "Of new objects: NEARLINE, ...");
+  app.add_option("--kms-key", to.kms_key, "What encrypts new objects");
+}
+
+/// What `cp`, `mv` and `sync` have alike.
+void declare_copying(CLI::App& app, cp_options& to) {
+  app.add_option(
+         "PLACE", to.places,
+         "SOURCE... TARGET: paths, gs://bucket/name[#generation], s3:// or ais://bucket/name,\n"
+         "patterns of them, or -")
+      ->required();
+  declare_names(app, to.select);
+  declare_filters(app, to.select);
+  app.add_flag("--dry-run", to.dry_run,
+               "Print what would be copied, with sizes and a total, and copy nothing");
+  declare_attributes(app, to.attributes);
+}
+
+void declare_clobbering(CLI::App& app, cp_options& to) {
+  app.add_flag("-r,--recursive", to.recursive, "Everything below SOURCE");
+  app.add_flag("-n,--no-clobber", to.no_clobber, "Replace nothing: what is there stays");
+  app.add_option("--if-generation-match", to.if_generation,
+                 "Replace only this generation of the one object; 0 = create it");
+}
+
 void declare_cp(CLI::App& app, command_line& to) {
-  app.add_option("SOURCE", to.cp.source,
-                 "Path, gs://bucket/name[#generation], s3:// or ais://bucket/name, or -")
-      ->required();
-  app.add_option("TARGET", to.cp.target, "Path, gs://bucket/name, s3://bucket/name or -")
-      ->required();
-  app.add_flag("-r,--recursive", to.cp.recursive, "Everything below SOURCE");
+  declare_copying(app, to.cp);
+  declare_clobbering(app, to.cp);
   app.add_flag("--continue", to.cp.go_on,
                "Leave out what TARGET has already, of the same size and CRC32C");
   app.add_flag(
       "--delete-extra", to.cp.delete_extra,
       "With -r: remove in the end what TARGET has and SOURCE has not; nothing when SOURCE\n"
       "could not be read in part or is empty");
-  app.add_flag("--dry-run", to.cp.dry_run,
-               "Print what would be copied, with sizes and a total, and copy nothing");
+}
+
+void declare_mv(CLI::App& app, command_line& to) {
+  declare_copying(app, to.mv);
+  declare_clobbering(app, to.mv);
+}
+
+void declare_sync(CLI::App& app, command_line& to) {
+  declare_copying(app, to.sync);
+  app.add_flag("--delete", to.sync.delete_extra,
+               "Remove in the end what TARGET has and SOURCE has not; nothing when SOURCE\n"
+               "could not be read in part or is empty");
+  app.add_flag("--checksum", to.sync.by_checksum,
+               "Compare by CRC32C what sizes and times take to be the same");
 }
 
 void declare_rm(CLI::App& app, command_line& to) {
   app.add_option("URL", to.rm.urls,
-                 "gs://bucket/name; with #generation that one is removed for good")
-      ->required();
+                 "gs://bucket/name; with #generation that one is removed for good; or a pattern");
+  declare_names(app, to.rm.select);
+  declare_filters(app, to.rm.select);
   app.add_flag("-r,--recursive", to.rm.recursive, "Everything below, too");
 }
 
@@ -259,6 +319,12 @@ const char* interrupted_copy(const command_line& asked) {
   return asked.cp.go_on ? "interrupted; the same command goes on from here"
                         : "interrupted, and cleaned up";
 }
+const char* interrupted_move(const command_line&) {
+  return "interrupted; each name is on one side at least, and whole";
+}
+const char* interrupted_sync(const command_line&) {
+  return "interrupted; the same command goes on from here";
+}
 const char* interrupted_removal(const command_line&) {
   return "interrupted; what was removed is gone, the rest is there";
 }
@@ -304,6 +370,23 @@ std::vector<std::string> places_in(const command_line& asked) {
   (append_place(asked.*Options.*Places, all), ...);
   return all;
 }
+/// With those of its list.
+template <auto Options, auto Places>
+std::vector<std::string> places_of_list(const command_line& asked) {
+  auto all = places_in<Options, Places>(asked);
+  const selecting_options& select = (asked.*Options).select;
+  append_place(select.lines, all);
+  append_place(select.files_from, all);
+  return all;
+}
+template <auto Options>
+selecting_options* list_of(command_line& asked) {
+  return &(asked.*Options).select;
+}
+template <auto Options>
+const cp_options* copying_of(const command_line& asked) {
+  return &(asked.*Options);
+}
 std::vector<std::string> places_of_shards(const command_line& asked) {
   using of = shards_options;
   auto all = places_in<&typed::shards, &of::source, &of::index, &of::parts, &of::board>(asked);
@@ -316,14 +399,14 @@ std::vector<std::string> places_of_shards(const command_line& asked) {
 }
 
 constexpr command table[]{
-    {"ls", "List objects and folders", declare_ls, places_in<&typed::ls, &ls_options::url>,
-     run_with<run_ls, &typed::ls>, interrupted_reading},
+    {"ls", "List objects and folders", declare_ls, places_of_list<&typed::ls, &ls_options::urls>,
+     run_with<run_ls, &typed::ls>, interrupted_reading, usual_memory, nullptr, list_of<&typed::ls>},
     {"stat", "Show what is known of objects", declare_stat,
-     places_in<&typed::stat, &stat_options::urls>, run_with<run_stat, &typed::stat>,
-     interrupted_reading},
+     places_of_list<&typed::stat, &stat_options::urls>, run_with<run_stat, &typed::stat>,
+     interrupted_reading, usual_memory, nullptr, list_of<&typed::stat>},
     {"cat", "Write objects to standard output", declare_cat,
-     places_in<&typed::cat, &cat_options::urls>, run_with<run_cat, &typed::cat>,
-     interrupted_reading, std::uint64_t{64} << 20U},
+     places_of_list<&typed::cat, &cat_options::urls>, run_with<run_cat, &typed::cat>,
+     interrupted_reading, std::uint64_t{64} << 20U, nullptr, list_of<&typed::cat>},
     {"cp",
      "Copy to or from a bucket, or between two.\n"
      "A file, a folder with -r, or - (standard input or output) on one side, gs:// or s3:// on\n"
@@ -347,10 +430,17 @@ constexpr command table[]{
      "--continue goes on with it: a download as a file .dataflux-part-..., an upload as parts\n"
      "at the service (`dataflux uploads` shows and removes them) and a journal\n"
      ".dataflux-upload-... beside the file.",
-     declare_cp, places_in<&typed::cp, &cp_options::source, &cp_options::target>,
-     run_with<run_cp, &typed::cp>, interrupted_copy},
-    {"rm", "Remove objects", declare_rm, places_in<&typed::rm, &rm_options::urls>,
-     run_with<run_rm, &typed::rm>, interrupted_removal},
+     declare_cp, places_of_list<&typed::cp, &cp_options::places>, run_with<run_cp, &typed::cp>,
+     interrupted_copy, usual_memory, nullptr, list_of<&typed::cp>, copying_of<&typed::cp>},
+    {"mv", "Move to or from a bucket, or between two: as cp, and then what was copied is removed",
+     declare_mv, places_of_list<&typed::mv, &cp_options::places>, run_with<run_mv, &typed::mv>,
+     interrupted_move, usual_memory, nullptr, list_of<&typed::mv>, copying_of<&typed::mv>},
+    {"sync", "Make a folder, here or in a bucket, as another one is: only what differs is copied",
+     declare_sync, places_of_list<&typed::sync, &cp_options::places>,
+     run_with<run_sync, &typed::sync>, interrupted_sync, usual_memory, nullptr,
+     list_of<&typed::sync>, copying_of<&typed::sync>},
+    {"rm", "Remove objects", declare_rm, places_of_list<&typed::rm, &rm_options::urls>,
+     run_with<run_rm, &typed::rm>, interrupted_removal, usual_memory, nullptr, list_of<&typed::rm>},
     {"signurl",
      "Print URLs whose holder sends one kind of request, without credentials, until they expire: "
      "a\n"
@@ -414,19 +504,6 @@ std::span<const command> commands() noexcept { return table; }
 void declare_commands(CLI::App& app, command_line& to) {
   for (const command& each : table) each.declare(*app.add_subcommand(each.name, each.help), to);
   check_numbers(app);
-}
-
-std::string unknown_command(const CLI::App& app) {
-  const CLI::App* at = &app;
-  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
-  const auto known = at->get_subcommands([](const CLI::App*) { return true; });
-  const auto left = app.remaining(true);
-  const auto word = std::find_if(left.begin(), left.end(),
-                                 [](const std::string& each) { return !each.starts_with('-'); });
-  if (known.empty() || word == left.end()) return {};
-  std::string out = "'" + *word + "': no such subcommand; there are";
-  for (const auto* each : known) out += (each == known.front() ? " " : ", ") + each->get_name();
-  return out;
 }
 
 const command* chosen_command(const CLI::App& app) {

@@ -15,6 +15,8 @@ namespace cli {
 struct command_line {
   std::string endpoint{};
   bool anonymous{false};
+  bool quiet{false};
+  bool verbose{false};
   std::string user_project{};
   /// Of S3.
   std::string region{};
@@ -25,6 +27,8 @@ struct command_line {
   stat_options stat{};
   cat_options cat{};
   cp_options cp{};
+  cp_options mv{};
+  cp_options sync{};
   signurl_options signurl{};
   rm_options rm{};
   uploads_options uploads{};
@@ -34,6 +38,10 @@ struct command_line {
   cache_options cache{};
   simulate_options simulate{};
 };
+
+/// For what is read ahead. Fresh memory costs more than what is read into it: as much as keeps the
+/// network busy.
+inline constexpr std::uint64_t usual_memory = std::uint64_t{128} << 20U;
 
 /// One subcommand.
 struct command {
@@ -47,11 +55,13 @@ struct command {
   exit_status (*run)(const session& with, const command_line& asked);
   /// What an interrupt has left, for people.
   const char* (*interrupted)(const command_line& asked);
-  /// For what is read ahead. Fresh memory costs more than what is read into it: as much as keeps
-  /// the network busy.
-  std::uint64_t memory{std::uint64_t{128} << 20U};
+  std::uint64_t memory{usual_memory};
   /// Instead of `run`, of one that needs no service.
   exit_status (*run_here)(const command_line& asked, const std::stop_token& stop){nullptr};
+  /// Where it keeps a list of names, of one that takes those.
+  selecting_options* (*list)(command_line& asked){nullptr};
+  /// Of one that may copy from one service to another.
+  const cp_options* (*copying)(const command_line& asked){nullptr};
 };
 
 /// All of them, in the order of `dataflux --help`. A new subcommand is a row.
@@ -59,9 +69,12 @@ std::span<const command> commands() noexcept;
 
 /// Makes each a subcommand of `app`. `to` is borrowed until it has been parsed.
 void declare_commands(CLI::App& app, command_line& to);
-/// After a failure to parse: the word that is no subcommand, and what there is instead; empty when
-/// it failed for another reason.
+/// After a failure to parse, or a wish for help: the word that is no subcommand, the nearest one
+/// that is, and what there is; empty where each is one.
 std::string unknown_command(const CLI::App& app);
+/// Why a command line was not parsed, in one line: the word that is no subcommand or no option,
+/// the nearest one that is, and what there is.
+std::string why_not_parsed(const CLI::App& app, const CLI::ParseError& failure);
 /// The one that was given; null before parsing.
 const command* chosen_command(const CLI::App& app);
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <dataflux/observer.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
@@ -13,6 +15,8 @@
 
 #include "outcome.hpp"
 #include "rewrite_options.hpp"
+#include "selecting.hpp"
+#include "voice.hpp"
 
 /// One source each. What they need is in their options; what they print is on standard output, and
 /// what goes wrong on standard error.
@@ -28,13 +32,20 @@ struct session {
   const dataflux::counters* totals{nullptr};
   /// Where `cp` copies to, if that is a bucket of the other service.
   const session* other{nullptr};
+  voice speaks{voice::usual};
 
+  /// Requests that were sent again until now.
+  std::uint64_t retries() const noexcept {
+    const std::uint64_t own = totals == nullptr ? 0 : totals->retries + totals->paced;
+    return own + (other == nullptr ? 0 : other->retries());
+  }
   /// "gs", "s3" or "ais".
   std::string_view scheme() const noexcept { return store.traits().scheme; }
 };
 
 struct ls_options {
-  std::string url{};
+  std::vector<std::string> urls{};
+  selecting_options select{};
   bool details{false};
   /// Sizes in units, for people.
   bool human{false};
@@ -47,11 +58,13 @@ exit_status run_ls(const session& with, const ls_options& options);
 
 struct stat_options {
   std::vector<std::string> urls{};
+  selecting_options select{};
 };
 exit_status run_stat(const session& with, const stat_options& options);
 
 struct cat_options {
   std::vector<std::string> urls{};
+  selecting_options select{};
   /// "FIRST-LAST", "FIRST-" or "-COUNT", bytes; empty = all.
   std::string range{};
   /// Nothing is written before all of an object has been compared.
@@ -61,9 +74,25 @@ struct cat_options {
 };
 exit_status run_cat(const session& with, const cat_options& options);
 
+/// What new objects get, as the command line has it.
+struct attribute_options {
+  std::string content_type{};
+  std::string cache_control{};
+  std::string storage_class{};
+  std::string kms_key{};
+  /// KEY=VALUE each.
+  std::vector<std::string> metadata{};
+};
+/// Errors: invalid_argument for metadata without a '='.
+dataflux::result<dataflux::object_attributes> attributes_of(const attribute_options& options);
+
+/// How `cp`, `mv` and `sync` copy.
+enum class copy_kind : std::uint8_t { cp, mv, sync };
 struct cp_options {
-  std::string source{};
-  std::string target{};
+  copy_kind kind{copy_kind::cp};
+  /// Sources, and the target behind them.
+  std::vector<std::string> places{};
+  selecting_options select{};
   bool recursive{false};
   /// What is there already, and right, is not copied; large downloads go on where they broke off.
   bool go_on{false};
@@ -71,8 +100,19 @@ struct cp_options {
   bool delete_extra{false};
   /// Tells what would be copied, and copies nothing.
   bool dry_run{false};
+  bool no_clobber{false};
+  /// Of the one object that is written: what is there now; empty = whatever it is.
+  std::optional<std::int64_t> if_generation{};
+  /// Of `sync`: compares by checksum what sizes and times take to be the same.
+  bool by_checksum{false};
+  attribute_options attributes{};
+
+  bool moves() const noexcept { return kind == copy_kind::mv; }
+  bool syncs() const noexcept { return kind == copy_kind::sync; }
 };
 exit_status run_cp(const session& with, const cp_options& options);
+exit_status run_mv(const session& with, const cp_options& options);
+exit_status run_sync(const session& with, const cp_options& options);
 
 struct signurl_options {
   std::vector<std::string> urls{};
@@ -92,6 +132,7 @@ exit_status run_signurl(const session& with, const signurl_options& options);
 
 struct rm_options {
   std::vector<std::string> urls{};
+  selecting_options select{};
   bool recursive{false};
 };
 exit_status run_rm(const session& with, const rm_options& options);

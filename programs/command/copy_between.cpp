@@ -1,132 +1,73 @@
-#include <dataflux/checkpoint/checkpoint_writer.hpp>
-#include <dataflux/list/fast_list.hpp>
+#include <dataflux/folder/copy_objects.hpp>
+#include <dataflux/store/change_requests.hpp>
 
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
-#include <thread>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
 #include <utility>
-#include <vector>
 
 #include "copy_job.hpp"
-#include "listing.hpp"
-#include "stream_out.hpp"
 
 namespace cli {
 
+using dataflux::copy_outcome;
 using dataflux::errc;
 using dataflux::error;
-using dataflux::got_item;
 using dataflux::object_metadata;
 using dataflux::result;
 
 namespace {
 
-/// Copies at a time: each waits for the service most of the time.
-constexpr std::size_t at_a_time = 16;
-constexpr std::uint64_t part_size = std::uint64_t{16} << 20U;
-constexpr std::uint64_t most_small_parts = 5000;
-
-const session& target_of(const copy_job& job) {
-  return job.with.other == nullptr ? job.with : *job.with.other;
+dataflux::preconditions conditions_of(const copy_job& job) {
+  if (job.options.no_clobber) return {.if_generation_match = 0};
+  return {.if_generation_match = job.options.if_generation};
 }
 
-/// What both services know; storage classes and keys are each one's own. S3 has keys in lower case,
-/// as it makes them itself.
-dataflux::object_attributes carried(const object_metadata& from, std::string_view to) {
-  auto metadata = from.metadata;
-  for (auto& [key, value] : metadata) {
-    for (char& c : key) {
-      if (to == "s3" && c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-  }
-  return {.content_type = from.content_type,
-          .metadata = std::move(metadata),
-          .content_encoding = from.content_encoding,
-          .cache_control = from.cache_control,
-          .content_disposition = from.content_disposition,
-          .content_language = from.content_language};
-}
-
-result<object_metadata> by_the_service(const copy_job& job, const object_metadata& from,
-                                       const std::string& bucket, const std::string& name) {
-  return job.with.store.run(dataflux::rewrite_request{.source_bucket = from.bucket,
-                                                      .source = from.name,
-                                                      .source_generation = from.generation,
-                                                      .bucket = bucket,
-                                                      .object = name,
-                                                      .last_writer_wins = true,
-                                                      .limits = {.stop = job.with.stop}});
-}
-
-/// Reads it slice by slice, compares the whole with the source's checksum before the end is sent,
-/// and the writer compares what the target has.
-result<void> through_here(const copy_job& job, const object_metadata& from,
-                          const std::string& bucket, const std::string& name) {
-  orphan_notice orphans(job);
-  dataflux::upload_request request;
-  request.bucket = bucket;
-  request.object = name;
-  request.attributes = carried(from, target_of(job).scheme());
-  // A larger object gets parts that are as large as it needs.
-  if (from.size <= part_size * most_small_parts) request.part_size = part_size;
-  request.size_hint = from.size;
-  request.observer = &orphans;
-  request.limits.stop = job.with.stop;
-  auto writer = dataflux::checkpoint_writer::open(target_of(job).transfers, std::move(request));
-  if (!writer) return writer.error();
-  bool compared = from.crc32c || from.size == 0;
-  const auto copied =
-      for_each_slice(job.with.transfers, from, {}, job.with.stop, [&](const got_item& got) {
-        compared = compared || (got.verified && got.bytes.size() == from.size);
-        job.report.moved(got.bytes.size());
-        return writer->write(got.bytes);
-      });
-  if (!copied) {
-    const auto aborted = writer->abort();
-    return aborted ? copied : aborted;
-  }
-  const auto made = writer->commit();
+/// By the service: a rename, where it has that and all stays in one bucket.
+result<void> by_the_service(const copy_job& job, const object_metadata& from,
+                            const std::string& bucket, const std::string& name) {
+  const bool renames = job.options.moves() && from.bucket == bucket &&
+                       job.with.store.traits().moves && job.attributes.empty();
+  const auto made =
+      renames ? job.with.store.run(dataflux::move_request{
+                    .bucket = bucket,
+                    .source = from.name,
+                    .object = name,
+                    .source_conditions = {.if_generation_match = from.generation},
+                    .conditions = conditions_of(job),
+                    .crc32c = from.crc32c,
+                    .last_writer_wins = true,
+                    .limits = {.stop = job.with.stop}})
+              : job.with.store.run(dataflux::rewrite_request{.source_bucket = from.bucket,
+                                                             .source = from.name,
+                                                             .source_generation = from.generation,
+                                                             .bucket = bucket,
+                                                             .object = name,
+                                                             .attributes = job.attributes,
+                                                             .conditions = conditions_of(job),
+                                                             .last_writer_wins = true,
+                                                             .limits = {.stop = job.with.stop}});
   if (!made) return made.error();
-  if (!compared) {
-    job.report.note(shown_url(job.with.scheme(), from.bucket, from.name) +
-                    ": compared with nothing at its source, which has no CRC32C of it");
+  if (job.options.moves() && !renames) {
+    // What is reported is no failure of the copy as well.
+    remove_received(job, from.bucket, from.name, from.generation);
   }
   return {};
 }
 
-/// The command line is right. What the source has does not fit the target, metadata most of all.
-error unfit(const error& why, const copy_job& job, const object_metadata& from,
-            const std::string& bucket, const std::string& name) {
-  if (why.code() != errc::invalid_argument || why.http_status() != 0) return why;
-  const char* const advice = from.metadata.empty()
-                                 ? ""
-                                 : "; change it at the source, or copy by way of a file here, "
-                                   "which leaves metadata out";
-  error out(errc::failed_precondition, why.message() + advice);
-  out.with_scheme(target_of(job).scheme()).with_bucket(bucket).with_object(name);
-  return out;
-}
-
-void copy(const copy_job& job, const object_metadata& from, const std::string& bucket,
+void copy(const copy_job& job, const object_metadata& from, const location& target,
           const std::string& name) {
-  if (job.with.other != nullptr) {
-    const auto copied = through_here(job, from, bucket, name);
-    return copied ? job.report.done(0, name)
-                  : job.report.failed(unfit(copied.error(), job, from, bucket, name));
-  }
-  const auto copied = by_the_service(job, from, bucket, name);
-  copied ? job.report.done(copied->size, name) : job.report.failed(copied.error());
-}
-
-/// Tells it, where nothing is to be copied.
-bool only_told(const copy_job& job, const location& source, const location& target,
-               std::string_view name, const std::string& to, std::uint64_t size) {
-  if (job.only_tell == nullptr) return false;
-  job.only_tell->tell(shown_url(source.scheme, source.bucket, name),
-                      shown_url(target.scheme, target.bucket, to), size);
-  job.report.done(0);
-  return true;
+  if (job.with.other != nullptr) return copy_one_across(job, from, target, name);
+  const auto copied = by_the_service(job, from, target.bucket, name);
+  const bool kept = !copied && job.options.no_clobber && copied.error().http_status() == 412;
+  if (!copied && !kept) return job.report.failed(copied.error());
+  job.report.done({.how = kept ? deed::kept : job.copied(),
+                   .source = shown_url(job.with.scheme(), from.bucket, from.name),
+                   .target = shown_url(target.scheme, target.bucket, name),
+                   .bytes = from.size},
+                  from.size);
 }
 
 bool is_itself(const location& source, const location& target, std::string_view from,
@@ -136,8 +77,43 @@ bool is_itself(const location& source, const location& target, std::string_view 
 
 }  // namespace
 
+bool only_told(const copy_job& job, const location& source, const location& target,
+               std::string_view name, const std::string& to, std::uint64_t size) {
+  if (job.only_tell == nullptr) return false;
+  job.only_tell->tell(shown_url(source.scheme, source.bucket, name),
+                      shown_url(target.scheme, target.bucket, to), size);
+  job.report.done(0);
+  return true;
+}
+
+bool remove_sent(const copy_job& job, const std::string& path, std::uint64_t size) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return job.report.failed(file_error(path, errno)), false;
+  const dataflux::timestamp changed(std::chrono::seconds(facts.st_mtim.tv_sec) +
+                                    std::chrono::nanoseconds(facts.st_mtim.tv_nsec));
+  if (static_cast<std::uint64_t>(facts.st_size) != size || changed > job.started) {
+    job.report.failed(file_error(path, "was copied, and changed meanwhile: it is still here"));
+    return false;
+  }
+  if (::unlink(path.c_str()) == 0) return true;
+  job.report.failed(file_error(path, errno));
+  return false;
+}
+
+bool remove_received(const copy_job& job, const std::string& bucket, const std::string& name,
+                     std::int64_t generation) {
+  const auto removed =
+      job.with.store.run(dataflux::remove_request{.bucket = bucket,
+                                                  .object = name,
+                                                  .conditions = {.if_generation_match = generation},
+                                                  .limits = {.stop = job.with.stop}});
+  if (removed || removed.error().code() == errc::not_found) return true;
+  job.report.failed(removed.error());
+  return false;
+}
+
 void copy_one_between(const copy_job& job, const location& source, const location& target) {
-  const auto from = find_object(job.with.store, source, job.with.stop);
+  const auto from = find_object(job.with.store, source, job.with.stop, "`cp -r` copies it");
   if (!from) return job.report.failed(from.error());
   std::string to = target.name;
   if (to.empty() || to.ends_with('/')) to += last_component(from->name);
@@ -152,48 +128,92 @@ void copy_one_between(const copy_job& job, const location& source, const locatio
   }
   job.report.expect(1, from->size);
   if (only_told(job, source, target, from->name, to, from->size)) return;
-  copy(job, *from, target.bucket, to);
+  copy(job, *from, target, to);
 }
 
-void copy_below_between(const copy_job& job, const location& source, const location& target) {
-  const std::string prefix = folder_prefix(source.name);
+namespace {
+
+void tell(const copy_job& job, const location& source, const location& target,
+          const dataflux::copy_item& item) {
+  if (item.failure != nullptr) return job.report.failed(*item.failure);
+  const std::string to = shown_url(target.scheme, target.bucket, item.object);
+  const bool removed = item.outcome == copy_outcome::removed;
+  if (job.only_tell != nullptr) {
+    job.report.done(0);
+    if (removed) return job.only_tell->tell_removal(to, item.bytes);
+    if (item.outcome != copy_outcome::copied) return;
+    const std::string from = shown_url(source.scheme, source.bucket, item.path);
+    return job.only_tell->tell(from, to, item.bytes);
+  }
+  if (removed) {
+    return job.report.done({.how = deed::removed, .target = to, .bytes = item.bytes});
+  }
+  const std::string from = shown_url(source.scheme, source.bucket, item.path);
+  job.report.done({.how = item.outcome == copy_outcome::copied ? job.copied() : deed::kept,
+                   .source = from,
+                   .target = to,
+                   .bytes = item.bytes});
+}
+
+void copy_below_within(const copy_job& job, const source& from, const location& target,
+                       const std::string& prefix, const std::string& root) {
+  missing_names missing(from, prefix);
+  dataflux::copy_objects_request wanted;
+  wanted.source_bucket = from.where.bucket;
+  wanted.source_prefix = prefix;
+  wanted.bucket = target.bucket;
+  wanted.prefix = root;
+  wanted.select = selection_in(from, job.narrowed, job.options.recursive);
+  wanted.rows = from.rows;
+  wanted.only_changed = job.options.syncs() || job.options.go_on;
+  wanted.no_clobber = job.options.no_clobber;
+  wanted.move = job.options.moves();
+  wanted.dry_run = job.options.dry_run;
+  wanted.delete_extra = job.options.delete_extra;
+  wanted.attributes = job.attributes;
+  wanted.max_failures = 1;  // each is told
+  wanted.item = [&](const dataflux::copy_item& item) {
+    missing.met(item.path);
+    tell(job, from.where, target, item);
+  };
+  wanted.found = [&](std::uint64_t objects, std::uint64_t bytes) {
+    job.report.expect(objects, bytes);
+  };
+  wanted.progress = [&](std::uint64_t bytes) { job.report.moved(bytes); };
+  wanted.limits.stop = job.with.stop;
+  const auto done = dataflux::copy_objects(job.with.transfers, std::move(wanted));
+  if (!done) return job.report.failed(done.error());
+  if (!job.ended()) missing.report(job.report);
+  if (!done->not_removed.empty() && done->found > 0) {
+    job.report.failed(
+        error(errc::failed_precondition, "nothing was removed: " + done->not_removed));
+  }
+  if (done->found > 0 || !from.names.empty()) return;
+  const bool all = !from.many() && !job.options.select.narrows();
+  if (all && !from.where.name.empty() && !from.where.name.ends_with('/') && !job.options.syncs()) {
+    return copy_one_between(job, from.where, target);
+  }
+  if (all && from.where.name.empty() && !job.options.delete_extra) return;  // it may be empty
+  job.report.failed(nothing_matches(from, job.options.select));
+}
+
+}  // namespace
+
+void copy_below_between(const copy_job& job, const source& from, const location& target) {
+  const location& where = from.where;
+  const std::string prefix = from.many() ? where.name : folder_prefix(where.name);
   std::string root = target.name;
-  if ((root.empty() || root.ends_with('/')) && !source.name.ends_with('/')) {
-    root += last_component(source.name);
+  const bool takes_in = root.empty() || root.ends_with('/');
+  if (!from.many() && !job.options.syncs() && takes_in && !where.name.ends_with('/')) {
+    root += last_component(where.name);
   }
   root = folder_prefix(root);
-  if (is_itself(source, target, prefix, root)) {
+  if (is_itself(where, target, prefix, root)) {
     return job.report.failed(
-        error(errc::invalid_argument, source.to_string() + " would be copied onto itself"));
+        error(errc::invalid_argument, from.text + " would be copied onto itself"));
   }
-  const auto listed = dataflux::fast_list(
-      job.with.store,
-      request_of({.bucket = source.bucket, .prefix = prefix, .stop = job.with.stop}));
-  if (!listed) return job.report.failed(listed.error());
-  const dataflux::object_columns& rows = listed->objects;
-  if (rows.empty() && !source.name.empty()) {
-    if (!source.name.ends_with('/')) return copy_one_between(job, source, target);
-    return job.report.failed(error(errc::not_found, "nothing is below it")
-                                 .with_scheme(source.scheme)
-                                 .with_bucket(source.bucket)
-                                 .with_object(source.name));
-  }
-  job.report.expect(rows.size(), listed->summary.bytes);
-  std::atomic<std::size_t> next{0};
-  const auto some = [&] {
-    for (std::size_t i = next++; i < rows.size() && !job.ended(); i = next++) {
-      const std::string from(rows.name(i));
-      const std::string to = root + from.substr(prefix.size());
-      if (only_told(job, source, target, from, to, rows.object_size(i))) continue;
-      const auto known = job.with.store.stat(
-          {.bucket = source.bucket, .object = from, .limits = {.stop = job.with.stop}});
-      known ? copy(job, *known, target.bucket, to) : job.report.failed(known.error());
-    }
-  };
-  std::vector<std::jthread> others;
-  const std::size_t more = job.only_tell == nullptr ? std::min(rows.size(), at_a_time) : 1;
-  for (std::size_t i = 1; i < more; ++i) others.emplace_back(some);
-  some();
+  job.with.other == nullptr ? copy_below_within(job, from, target, prefix, root)
+                            : copy_below_across(job, from, target, root);
 }
 
 }  // namespace cli

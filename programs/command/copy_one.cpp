@@ -31,9 +31,10 @@ namespace {
 /// Up to here a file is sent in one request; above it goes in parallel parts of this size.
 constexpr std::uint64_t usual_part_size = std::uint64_t{16} << 20U;
 
-void report_end(const copy_job& job, const result<void>& ended) {
+void report_end(const copy_job& job, const std::string& from, const std::string& to,
+                const result<std::uint64_t>& ended) {
   if (!ended) return job.report.failed(ended.error());
-  job.report.done(0);
+  job.report.done({.source = from, .target = to, .bytes = *ended});
 }
 
 void to_stream(const copy_job& job, const object_metadata& object, int descriptor) {
@@ -50,12 +51,15 @@ void to_device(const copy_job& job, const object_metadata& object, const std::st
 
 void to_file(const copy_job& job, const object_metadata& object, const std::string& path) {
   const bool go_on = job.options.go_on;
-  if (go_on && object.crc32c && has_bytes(path, links::refused, object.size, *object.crc32c)) {
-    return job.report.done(object.size);
+  const std::string url = shown_url(job.with.scheme(), object.bucket, object.name);
+  const bool stays = job.options.no_clobber && kind_of(path) != path_kind::missing;
+  if (stays ||
+      (go_on && object.crc32c && has_bytes(path, links::refused, object.size, *object.crc32c))) {
+    return job.report.done({.how = deed::kept, .source = url, .target = path, .bytes = object.size},
+                           object.size);
   }
   if (job.only_tell != nullptr) {
-    job.only_tell->tell(shown_url(job.with.scheme(), object.bucket, object.name), path,
-                        object.size);
+    job.only_tell->tell(url, path, object.size);
     return job.report.done(0);
   }
   dataflux::download_file_request request;
@@ -74,7 +78,10 @@ void to_file(const copy_job& job, const object_metadata& object, const std::stri
   if (!got->verified) {
     job.report.note(path + ": compared with nothing, since the service has no CRC32C of it");
   }
-  job.report.done(0, path);
+  if (job.options.moves() && !remove_received(job, object.bucket, object.name, object.generation)) {
+    return;
+  }
+  job.report.done({.how = job.copied(), .source = url, .target = path, .bytes = object.size});
 }
 
 /// A folder that nobody may write to is copied from all the same.
@@ -105,7 +112,10 @@ void from_file(const copy_job& job, const std::string& path, std::uint64_t size,
   request.path = path;
   request.upload.bucket = bucket;
   request.upload.object = name;
-  request.upload.attributes.content_type = std::string(dataflux::content_type_of(name));
+  request.upload.attributes = job.attributes;
+  if (job.attributes.content_type.empty()) {
+    request.upload.attributes.content_type = std::string(dataflux::content_type_of(name));
+  }
   request.upload.observer = &orphans;
   request.upload.limits.stop = job.with.stop;
   if (size / usual_part_size < job.with.store.traits().max_parts) {
@@ -115,25 +125,34 @@ void from_file(const copy_job& job, const std::string& path, std::uint64_t size,
   request.progress = [&job](std::uint64_t bytes) { job.report.moved(bytes); };
   // Most targets have nothing yet: a small file then costs one request. What a later attempt meets
   // may have been written meanwhile.
-  const bool at_once = anew && size <= usual_part_size;
+  const std::optional<std::int64_t> asked =
+      job.options.no_clobber ? std::optional<std::int64_t>(0) : job.options.if_generation;
+  const bool at_once = anew && size <= usual_part_size && !asked;
+  request.upload.if_generation_match = asked;
   if (at_once) request.upload.if_generation_match = 0;
   auto sent = send(job, request, size);
   if (at_once && !sent && sent.error().http_status() == 412 && sent.error().attempts() == 1) {
     request.upload.if_generation_match.reset();
     sent = send(job, request, size);
   }
+  const std::string url = shown_url(job.with.scheme(), bucket, name);
+  if (!sent && job.options.no_clobber && sent.error().http_status() == 412) {
+    return job.report.done({.how = deed::kept, .source = path, .target = url, .bytes = size}, size);
+  }
   if (!sent) return job.report.failed(file_error(sent.error()));
   if (!sent->made.fallback.empty()) {
     job.report.note("not uploaded in the safest way: " + sent->made.fallback);
   }
-  job.report.done(0, name);
+  if (job.options.moves() && !remove_sent(job, path, size)) return;
+  job.report.done({.how = job.copied(), .source = path, .target = url, .bytes = size});
 }
 
 void from_device(const copy_job& job, const std::string& path, const location& target,
                  const std::string& name) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (descriptor < 0) return job.report.failed(file_error(path, errno));
-  report_end(job, upload_stream(job, descriptor, target.bucket, name));
+  report_end(job, path, shown_url(target.scheme, target.bucket, name),
+             upload_stream(job, descriptor, target.bucket, name));
   ::close(descriptor);
 }
 
@@ -142,7 +161,7 @@ std::string last_part(const std::string& path) { return path.substr(path.rfind('
 }  // namespace
 
 void download_one(const copy_job& job, const location& source, const location& target) {
-  const auto object = find_object(job.with.store, source, job.with.stop);
+  const auto object = find_object(job.with.store, source, job.with.stop, "`cp -r` copies it");
   if (!object) return job.report.failed(object.error());
   job.report.expect(1, object->size);
   if (target.where == location::kind::stream) {
@@ -160,7 +179,7 @@ void download_one(const copy_job& job, const location& source, const location& t
                          (leaf.empty() ? "it has no last part to be a file's name"
                                        : "it ends with '/', as a folder's")));
     }
-    path += "/" + leaf;
+    path = below(path, leaf);
   }
   if (kind_of(path) == path_kind::other && job.only_tell == nullptr) {
     return to_device(job, *object, path);
@@ -176,7 +195,8 @@ void upload_one(const copy_job& job, const location& source, const location& tar
           error(errc::invalid_argument,
                 "give the whole name that standard input gets, not " + target.to_string()));
     }
-    return report_end(job, upload_stream(job, STDIN_FILENO, target.bucket, name));
+    return report_end(job, "-", target.to_string(),
+                      upload_stream(job, STDIN_FILENO, target.bucket, name));
   }
   const std::string& path = source.path;
   if (name.empty() || name.ends_with('/')) name += last_part(path);
@@ -198,7 +218,11 @@ void upload_one(const copy_job& job, const location& source, const location& tar
     if (there && there->crc32c && there->size == size &&
         has_bytes(path, links::followed, size, *there->crc32c)) {
       job.report.expect(1, size);
-      return job.report.done(size, name);
+      return job.report.done({.how = deed::kept,
+                              .source = path,
+                              .target = shown_url(target.scheme, target.bucket, name),
+                              .bytes = size},
+                             size);
     }
   }
   job.report.expect(1, size);

@@ -1,11 +1,18 @@
 #include <dataflux/folder/copy_folder.hpp>
+#include <dataflux/transfer/remove_objects.hpp>
 
-#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
+#include <vector>
 
+#include "copy_ends.hpp"
 #include "copy_job.hpp"
 #include "local_path.hpp"
+#include "selecting.hpp"
 
 namespace cli {
 
@@ -19,14 +26,30 @@ using dataflux::result;
 
 namespace {
 
+/// For the last line; a folder is no object.
+void count(const copy_job& job, const std::string& url, const std::string& path, bool down,
+           const copy_item& item) {
+  const std::string& target = down ? path : url;
+  if (item.outcome == copy_outcome::folder) return job.report.done(0, target);
+  if (item.outcome == copy_outcome::removed) {
+    return job.report.done({.how = deed::removed, .target = target, .bytes = item.bytes});
+  }
+  const bool kept = item.outcome == copy_outcome::already_there;
+  if (job.options.moves() && !kept && !down && !remove_sent(job, path, item.bytes)) return;
+  job.report.done({.how = kept ? deed::kept : job.copied(),
+                   .source = down ? url : path,
+                   .target = target,
+                   .bytes = item.bytes});
+}
+
 /// What became of one name.
 void tell(const copy_job& job, const std::string& bucket, bool down, const copy_item& item) {
   const std::string path(item.path);
   if (!item.note.empty()) job.report.note(path + ": " + std::string(item.note));
   if (item.failure != nullptr) return job.report.failed(file_error(*item.failure));
-  if (job.only_tell == nullptr) return job.report.done(0, down ? item.path : item.object);
-  job.report.done(0);
   const std::string url = shown_url(job.with.scheme(), bucket, item.object);
+  if (job.only_tell == nullptr) return count(job, url, path, down, item);
+  job.report.done(0);
   if (item.outcome == copy_outcome::removed) {
     job.only_tell->tell_removal(down ? path : url, item.bytes);
   } else if (item.outcome == copy_outcome::copied) {
@@ -34,14 +57,21 @@ void tell(const copy_job& job, const std::string& bucket, bool down, const copy_
   }
 }
 
-copy_folder_request request_for(const copy_job& job, const std::string& bucket, bool down) {
+copy_folder_request request_for(const copy_job& job, const std::string& bucket, bool down,
+                                missing_names& missing) {
   copy_folder_request request;
   request.bucket = bucket;
-  request.resume = job.options.go_on;
+  request.resume = job.options.go_on || job.options.syncs();
+  request.by_time = job.options.syncs() && !job.options.by_checksum;
+  request.no_clobber = job.options.no_clobber;
+  request.attributes = job.attributes;
   request.dry_run = job.options.dry_run;
   request.delete_extra = job.options.delete_extra;
   request.max_failures = 1;  // each is told
-  request.item = [&job, bucket, down](const copy_item& item) { tell(job, bucket, down, item); };
+  request.item = [&job, bucket, down, &missing](const copy_item& item) {
+    missing.met(item.object);
+    tell(job, bucket, down, item);
+  };
   request.found = [&job](std::uint64_t objects, std::uint64_t bytes) {
     job.report.expect(objects, bytes);
   };
@@ -58,75 +88,110 @@ void report_end(const copy_job& job, const result<copy_folder_report>& copied) {
   }
 }
 
-void download_below(const copy_job& job, const location& source, const location& target) {
-  std::string root = target.path;
+/// Where what is below a folder goes: the folder's own name comes below a target that ends with
+/// '/'; names of a pattern and of a list are below the target as they are.
+result<std::string> folder_below(const copy_job& job, const location& source,
+                                 const std::string& target) {
   // What the first of two runs makes must not lead the second one elsewhere.
-  if (root.ends_with('/') || (!job.options.go_on && kind_of(root) == path_kind::folder)) {
-    const std::string leaf = source.name.ends_with('/') ? "" : last_component(source.name);
-    if (const auto why = dataflux::why_no_file_name(leaf); !leaf.empty() && !why.empty()) {
-      return job.report.failed(
-          file_error(shown_url(source.scheme, source.bucket, leaf),
-                     "not copied, its name can be no file's here: " + std::string(why)));
-    }
-    if (!leaf.empty()) root += "/" + leaf;
+  if (job.options.syncs()) return target;
+  const bool takes_in =
+      target.ends_with('/') || (!job.options.go_on && kind_of(target) == path_kind::folder);
+  const std::string leaf =
+      takes_in && !source.name.ends_with('/') ? last_component(source.name) : "";
+  if (leaf.empty()) return target;
+  if (const auto why = dataflux::why_no_file_name(leaf); !why.empty()) {
+    return file_error(shown_url(source.scheme, source.bucket, leaf),
+                      "not copied, its name can be no file's here: " + std::string(why));
   }
-  auto request = request_for(job, source.bucket, true);
-  request.path = root;
-  request.prefix = source.name;
-  const auto copied = dataflux::download_folder(job.with.transfers, std::move(request));
-  const bool nothing = copied && copied->found == 0 && !source.name.empty();
-  if (!nothing) return report_end(job, copied);
-  // Nothing below: it may be one object.
-  if (!source.name.ends_with('/')) return download_one(job, source, target);
-  job.report.failed(error(errc::not_found, "nothing is below it")
-                        .with_scheme(source.scheme)
-                        .with_bucket(source.bucket)
-                        .with_object(source.name));
+  return target + "/" + leaf;
 }
 
-void upload_below(const copy_job& job, const location& source, const location& target) {
-  if (kind_of(source.path) != path_kind::folder) return upload_one(job, source, target);
+/// What a move has received, and removes where it was, by the generations that were read.
+class received {
+ public:
+  void add(const copy_item& item) {
+    rows_.append(item.object, item.bytes, item.generation, std::nullopt);
+  }
+  void remove(const copy_job& job, const std::string& bucket) {
+    if (rows_.empty()) return;
+    const auto told = [&job](const dataflux::removal_progress& at) {
+      for (const auto& each : at.ended) {
+        if (each.failure) job.report.failed(*each.failure);
+      }
+    };
+    const auto removed =
+        dataflux::remove_objects(job.with.store, {.bucket = bucket,
+                                                  .rows = std::move(rows_),
+                                                  .progress = told,
+                                                  .limits = {.stop = job.with.stop}});
+    if (!removed) job.report.failed(removed.error());
+  }
+
+ private:
+  dataflux::object_columns rows_{};
+};
+
+void download_below(const copy_job& job, const source& from, const location& target) {
+  const location& where = from.where;
+  auto root =
+      from.many() ? result<std::string>(target.path) : folder_below(job, where, target.path);
+  if (!root) return job.report.failed(root.error());
+  missing_names missing(from, where.name);
+  auto request = request_for(job, where.bucket, true, missing);
+  request.path = *std::move(root);
+  request.prefix = where.name;
+  request.select = selection_in(from, job.narrowed, job.options.recursive);
+  request.rows = from.rows;
+  received moved;
+  if (job.options.moves()) {
+    request.item = [&moved, told = std::move(request.item)](const copy_item& item) {
+      if (item.outcome == copy_outcome::copied) moved.add(item);
+      told(item);
+    };
+  }
+  const auto copied = dataflux::download_folder(job.with.transfers, std::move(request));
+  if (copied && !job.ended()) missing.report(job.report);
+  moved.remove(job, where.bucket);
+  if (!from.names.empty() || !copied || copied->found > 0) return report_end(job, copied);
+  if (from.many() || job.options.select.narrows()) {
+    return job.report.failed(nothing_matches(from, job.options.select));
+  }
+  if (where.name.empty()) return report_end(job, copied);
+  // Nothing below: it may be one object.
+  if (!where.name.ends_with('/') && !job.options.syncs()) return download_one(job, where, target);
+  job.report.failed(error(errc::not_found, "nothing is below it")
+                        .with_scheme(where.scheme)
+                        .with_bucket(where.bucket)
+                        .with_object(where.name));
+}
+
+void upload_below(const copy_job& job, const source& from, const location& target) {
+  const std::string& path = from.where.path;
+  if (!from.many() && kind_of(path) != path_kind::folder) {
+    if (!job.options.syncs()) return upload_one(job, from.where, target);
+    const bool missing = kind_of(path) == path_kind::missing;
+    return job.report.failed(missing ? file_error(path, ENOENT)
+                                     : file_error(path, "is no folder; `cp` copies files"));
+  }
   std::string prefix = target.name;
-  if ((prefix.empty() || prefix.ends_with('/')) && !source.path.ends_with('/')) {
-    prefix += last_component(source.path);
+  const bool takes_in = !from.many() && !job.options.syncs();
+  if (takes_in && (prefix.empty() || prefix.ends_with('/')) && !path.ends_with('/')) {
+    prefix += last_component(path);
   }
   orphan_notice orphans(job);
-  auto request = request_for(job, target.bucket, false);
-  request.path = source.path;
+  missing_names missing(from, folder_prefix(prefix));
+  auto request = request_for(job, target.bucket, false, missing);
+  request.path = path;
   request.prefix = prefix;
+  request.select = selection_in(from, job.narrowed, job.options.recursive);
   request.observer = &orphans;
-  report_end(job, dataflux::upload_folder(job.with.transfers, std::move(request)));
-}
-
-result<std::pair<location, location>> parse_ends(const cp_options& options) {
-  auto source = parse_location(options.source);
-  if (!source) return source.error();
-  auto target = parse_location(options.target);
-  if (!target) return target.error();
-  if (!source->is_object() && !target->is_object()) {
-    return error(errc::invalid_argument,
-                 "neither side is gs://bucket/name (s3://, ais://); for files use the system's cp");
+  const auto copied = dataflux::upload_folder(job.with.transfers, std::move(request));
+  if (copied && !job.ended()) missing.report(job.report);
+  const bool nothing = copied && copied->found == 0 && job.report.failures() == 0;
+  if (nothing && (from.many() || job.options.select.narrows())) {
+    return job.report.failed(nothing_matches(from, job.options.select));
   }
-  if (source->is_object() && target->is_object() && (options.go_on || options.delete_extra)) {
-    return error(errc::invalid_argument,
-                 std::string(options.go_on ? "--continue" : "--delete-extra") +
-                     " needs a file or a folder here on one side: not between two buckets");
-  }
-  const bool stream =
-      source->where == location::kind::stream || target->where == location::kind::stream;
-  if (stream && options.recursive) {
-    return error(errc::invalid_argument, "-r needs a folder, and '-' is none");
-  }
-  if (stream && options.go_on) {
-    return error(errc::invalid_argument, "--continue needs files, and '-' is none");
-  }
-  if (!options.recursive && options.delete_extra) {
-    return error(errc::invalid_argument, "--delete-extra is for folders; give -r");
-  }
-  if (!options.recursive && source->is_object() && source->name.empty()) {
-    return error(errc::invalid_argument, source->to_string() + " is a bucket; `cp -r` copies all");
-  }
-  return std::pair{std::move(*source), std::move(*target)};
+  report_end(job, copied);
 }
 
 /// Before any request, since each of a thousand files would fail alike.
@@ -148,38 +213,106 @@ exit_status fail(const error& why) {
   return report.status();
 }
 
+/// Several files need a folder, which "x/" is meant to be.
+result<void> make_target(const copy_job& job, const copy_ends& ends) {
+  const location& target = ends.target;
+  if (target.where != location::kind::file || ends.sources.size() == 1 ||
+      job.only_tell != nullptr) {
+    return {};
+  }
+  std::error_code failed;
+  std::filesystem::create_directories(target.path, failed);
+  if (failed) return file_error(target.path, failed.value());
+  return {};
+}
+
+void copy_source(const copy_job& job, const source& from, const location& target) {
+  const bool many = job.options.recursive || from.many();
+  const location& where = from.where;
+  if (where.is_object() && target.is_object()) {
+    return many ? copy_below_between(job, from, target) : copy_one_between(job, where, target);
+  }
+  if (where.is_object()) {
+    return many ? download_below(job, from, target) : download_one(job, where, target);
+  }
+  many&& where.where == location::kind::file ? upload_below(job, from, target)
+                                             : upload_one(job, where, target);
+}
+
 }  // namespace
 
+result<dataflux::object_attributes> attributes_of(const attribute_options& options) {
+  dataflux::object_attributes out{.content_type = options.content_type,
+                                  .cache_control = options.cache_control,
+                                  .storage_class = options.storage_class,
+                                  .kms_key_name = options.kms_key};
+  for (const std::string& each : options.metadata) {
+    const auto equals = each.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return error(errc::invalid_argument, "--metadata " + each + ": write KEY=VALUE");
+    }
+    out.metadata.emplace_back(each.substr(0, equals), each.substr(equals + 1));
+  }
+  return out;
+}
+
+exit_status run_mv(const session& with, const cp_options& options) {
+  cp_options moving = options;
+  moving.kind = copy_kind::mv;
+  return run_cp(with, moving);
+}
+
+exit_status run_sync(const session& with, const cp_options& options) {
+  cp_options syncing = options;
+  syncing.kind = copy_kind::sync;
+  syncing.recursive = true;
+  return run_cp(with, syncing);
+}
+
 exit_status run_cp(const session& with, const cp_options& options) {
-  const auto ends = parse_ends(options);
+  auto ends = parse_ends(with, options);
   if (!ends) return fail(ends.error());
-  if (auto good = check_target(with, ends->second); !good) return fail(good.error());
-  const auto& [source, target] = *ends;
-  const bool down = source.is_object();
-  const bool between = down && target.is_object();
+  if (auto good = check_target(with, ends->target); !good) return fail(good.error());
+  auto narrowed = selection_of(options.select);
+  if (!narrowed) return fail(narrowed.error());
+  auto attributes = attributes_of(options.attributes);
+  if (!attributes) return fail(attributes.error());
+  if (!attributes->empty() && !ends->target.is_object()) {
+    return fail(error(errc::invalid_argument,
+                      "content types, metadata and the like are of objects, and TARGET is none"));
+  }
+  const location& target = ends->target;
+  const bool down = ends->sources.front().where.is_object();
   dry_run plan;
   std::optional<progress> bar;
-  if (!options.dry_run) {
-    bar.emplace(between ? "copying"
-                : down  ? "downloading"
-                        : "uploading",
+  if (!options.dry_run && with.speaks != voice::quiet) {
+    bar.emplace(options.moves()              ? "moving"
+                : down && target.is_object() ? "copying"
+                : down                       ? "downloading"
+                                             : "uploading",
                 0, [totals = with.totals, down] {
                   if (totals == nullptr) return std::uint64_t{0};
                   return (down ? totals->bytes_received : totals->bytes_sent)
                       .load(std::memory_order_relaxed);
                 });
   }
-  outcome report(bar ? &*bar : nullptr);
-  const copy_job job{with, options, report, options.dry_run ? &plan : nullptr};
-  if (between) {
-    options.recursive ? copy_below_between(job, source, target)
-                      : copy_one_between(job, source, target);
-  } else if (down) {
-    options.recursive ? download_below(job, source, target) : download_one(job, source, target);
-  } else {
-    options.recursive ? upload_below(job, source, target) : upload_one(job, source, target);
+  outcome report(bar ? &*bar : nullptr, nullptr, with.speaks);
+  const copy_job job{with,
+                     options,
+                     report,
+                     options.dry_run ? &plan : nullptr,
+                     *std::move(narrowed),
+                     *std::move(attributes),
+                     dataflux::timestamp(std::chrono::system_clock::now())};
+  if (auto made = make_target(job, *ends); !made) return fail(made.error());
+  for (const source& each : ends->sources) {
+    if (!job.ended()) copy_source(job, each, target);
   }
-  if (options.dry_run) plan.finish(report);
+  if (options.dry_run) {
+    plan.finish(report);
+  } else if (target.where != location::kind::stream) {
+    report.tell_end(with.retries());
+  }
   return report.status();
 }
 

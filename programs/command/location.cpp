@@ -84,7 +84,8 @@ bool is_folder(dataflux::object_store& store, const location& where, const std::
 }  // namespace
 
 result<dataflux::object_metadata> find_object(dataflux::object_store& store, const location& where,
-                                              const std::stop_token& stop) {
+                                              const std::stop_token& stop,
+                                              std::string_view of_folders) {
   if (where.name.empty()) {
     return error(errc::invalid_argument, where.to_string() + " is a bucket; `ls` lists it");
   }
@@ -98,8 +99,7 @@ result<dataflux::object_metadata> find_object(dataflux::object_store& store, con
     return store.stat(look);
   }
   if (is_folder(store, where, stop)) {
-    return error(errc::not_found,
-                 where.to_string() + " is a folder; `ls` shows what is in it, `cp -r` copies it");
+    return error(errc::not_found, (where.to_string() + " is a folder; ").append(of_folders));
   }
   return found;
 }

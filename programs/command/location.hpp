@@ -46,10 +46,10 @@ dataflux::result<location> parse_object_location(std::string_view text);
 
 /// The object of that very name; where none is, and the name ends in "#" and a generation (of at
 /// least ten digits), that generation, as `ls -a` shows it. Errors: those of the store; what is a
-/// bucket or a folder is told as one.
-dataflux::result<dataflux::object_metadata> find_object(dataflux::object_store& store,
-                                                        const location& where,
-                                                        const std::stop_token& stop);
+/// bucket or a folder is told as one, with the command that takes it.
+dataflux::result<dataflux::object_metadata> find_object(
+    dataflux::object_store& store, const location& where, const std::stop_token& stop,
+    std::string_view of_folders = "`ls` shows what is in it");
 
 /// A manifest or an index, of which scheme_of() said no more than where it lies itself, is of use
 /// to a client of its own service. Errors: invalid_argument.

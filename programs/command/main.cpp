@@ -11,9 +11,13 @@
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -31,6 +35,15 @@ namespace {
 /// Attempts of one request: half a minute on the average where nothing answers, a person waiting.
 constexpr int most_attempts = 6;
 
+/// Whether somebody named the service's address. Where nobody listens then, waiting mends nothing.
+bool names_endpoint(const cli::command_line& asked, std::initializer_list<const char*> variables) {
+  return !asked.endpoint.empty() ||
+         std::any_of(variables.begin(), variables.end(), [](const char* name) {
+           const char* const value = std::getenv(name);
+           return value != nullptr && *value != '\0';
+         });
+}
+
 struct connected {
   std::shared_ptr<dataflux::object_store> store{};
   const dataflux::counters* totals{nullptr};
@@ -38,10 +51,12 @@ struct connected {
 
 template <class Client, class Options>
 dataflux::result<connected> made(Options options, const cli::command_line& asked,
-                                 cli::retry_notice& notice) {
+                                 cli::retry_notice& notice,
+                                 std::initializer_list<const char*> variables) {
   options.endpoint = asked.endpoint;
   options.user_agent = "dataflux-cli/" DATAFLUX_VERSION;
   options.retry.max_attempts = most_attempts;
+  if (names_endpoint(asked, variables)) options.retry.max_attempts_at_nobody = 1;
   options.observer = &notice;
   if (asked.anonymous) options.credentials = dataflux::make_anonymous_credentials();
   auto client = Client::create(std::move(options));
@@ -57,17 +72,33 @@ dataflux::result<connected> connect(std::string_view scheme, const cli::command_
     return made<dataflux::s3::client>(
         dataflux::s3::client_options{.region = asked.region,
                                      .requester_pays = asked.requester_pays},
-        asked, notice);
+        asked, notice, {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"});
   }
   if (scheme == "ais") {
     return made<dataflux::ais::client>(dataflux::ais::client_options{.provider = asked.provider},
-                                       asked, notice);
+                                       asked, notice, {"AIS_ENDPOINT"});
   }
   // Plain HTTP is what emulators speak; no credentials go there.
   return made<dataflux::gcs::client>(
       dataflux::gcs::client_options{.emulator = asked.endpoint.starts_with("http://"),
                                     .user_project = asked.user_project},
-      asked, notice);
+      asked, notice, {"STORAGE_EMULATOR_HOST"});
+}
+
+/// The one scheme of some places; empty where none has one.
+dataflux::result<std::string> common_scheme(const std::vector<std::string>& places) {
+  std::string found;
+  for (const std::string& place : places) {
+    const auto scheme = cli::scheme_of(place);
+    if (scheme.empty() || scheme == found) continue;
+    if (!found.empty()) {
+      return dataflux::error(dataflux::errc::invalid_argument,
+                             "URLs of two services in one command: only `cp` is of two services, "
+                             "its sources of one");
+    }
+    found = scheme;
+  }
+  return found;
 }
 
 /// Schemes of a command's URLs: that of its own service, and where `cp` copies to another one,
@@ -87,16 +118,9 @@ std::string scheme_in_file(const std::string& path) {
 
 /// That of the URLs; where there are none, that of the first file that has one.
 dataflux::result<std::string> scheme_of_all(const std::vector<std::string>& places) {
-  std::string found;
-  for (const std::string& place : places) {
-    const auto scheme = cli::scheme_of(place);
-    if (scheme.empty() || scheme == found) continue;
-    if (!found.empty()) {
-      return dataflux::error(dataflux::errc::invalid_argument,
-                             "URLs of two services in one command: only `cp` is of two services");
-    }
-    found = scheme;
-  }
+  auto common = common_scheme(places);
+  if (!common) return common;
+  std::string found = *std::move(common);
   for (const std::string& place : places) {
     if (found.empty()) found = scheme_in_file(place);
   }
@@ -130,9 +154,18 @@ dataflux::result<void> check_options(const services& used, const cli::command_li
 
 dataflux::result<services> services_of(const cli::command& what, const cli::command_line& asked) {
   services found;
-  if (what.name == std::string_view("cp")) {
-    const auto from = cli::scheme_of(asked.cp.source);
-    const auto to = cli::scheme_of(asked.cp.target);
+  if (what.copying != nullptr) {
+    const cli::cp_options& copying = *what.copying(asked);
+    auto places = what.places(asked);
+    const std::string target = copying.places.back();
+    places.erase(places.begin() + static_cast<std::ptrdiff_t>(copying.places.size()) - 1);
+    const auto common = common_scheme(places);
+    if (!common) return common.error();
+    std::string from = *common;
+    if (from.empty() && !copying.select.files_from.empty()) {
+      from = scheme_in_file(copying.select.files_from);
+    }
+    const auto to = cli::scheme_of(target);
     if (!from.empty() || !to.empty()) found.own = from.empty() ? to : from;
     if (!from.empty() && !to.empty() && from != to) found.other = to;
   } else {
@@ -154,10 +187,16 @@ cli::exit_status fail(const dataflux::error& why) {
   return report.status();
 }
 
-cli::exit_status run(const cli::command& what, const cli::command_line& asked,
+cli::exit_status run(const cli::command& what, cli::command_line& asked,
                      const std::stop_token& stop) {
+  if (what.list != nullptr) {
+    if (auto read = cli::read_list(*what.list(asked)); !read) return fail(read.error());
+  }
   if (what.run_here != nullptr) return what.run_here(asked, stop);
-  cli::retry_notice notice;
+  const cli::voice speaks = asked.quiet     ? cli::voice::quiet
+                            : asked.verbose ? cli::voice::verbose
+                                            : cli::voice::usual;
+  cli::retry_notice notice(most_attempts, speaks);
   const auto used = services_of(what, asked);
   if (!used) return fail(used.error());
   if (auto good = check_options(*used, asked); !good) return fail(good.error());
@@ -165,6 +204,7 @@ cli::exit_status run(const cli::command& what, const cli::command_line& asked,
   if (!own) return fail(own.error());
   const dataflux::transfer_context transfers(*own->store, {.memory_cap = what.memory});
   cli::session session{*own->store, transfers, stop, own->totals};
+  session.speaks = speaks;
   if (used->other.empty()) return what.run(session, asked);
   const auto other = connect(used->other, asked, notice);
   if (!other) return fail(other.error());
@@ -201,6 +241,9 @@ int main(int argc, char** argv) {
       "--provider", asked.provider,
       "AIStore: whose buckets are meant: ais (the default); aws, gcp, azure, oci, whose\n"
       "buckets are not listed");
+  auto* quiet = app.add_flag("-q,--quiet", asked.quiet, "Tell failures only: no last line");
+  app.add_flag("-v,--verbose", asked.verbose, "Tell each name, too, on standard error")
+      ->excludes(quiet);
   app.set_version_flag("--version", DATAFLUX_VERSION);
   app.footer(std::string(cli::exit_status_help));
   app.require_subcommand(1);
@@ -209,15 +252,15 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (const std::string unknown = cli::unknown_command(app); !unknown.empty()) {
-      std::fprintf(stderr, "dataflux: %s\n", unknown.c_str());
-      return static_cast<int>(cli::exit_status::usage);
-    }
-    return app.exit(e) == 0 ? 0 : static_cast<int>(cli::exit_status::usage);
+    if (e.get_exit_code() == 0 && cli::unknown_command(app).empty()) return app.exit(e);
+    std::fprintf(stderr, "dataflux: %s\n", cli::why_not_parsed(app, e).c_str());
+    return static_cast<int>(cli::exit_status::usage);
   }
   raise_descriptor_limit();
   // A file beyond the limit of sizes is a failed write, after which we clean up, not our end.
   std::signal(SIGXFSZ, SIG_IGN);
+  // Whoever reads our output may have enough of it. Parents that ignore the signal hand that down.
+  std::signal(SIGPIPE, SIG_DFL);
   const auto signals = dataflux::interrupt_source::create().value();
   // One is required.
   const cli::command& what = *cli::chosen_command(app);

@@ -4,13 +4,18 @@
 
 #include <terminal/progress.hpp>
 
+#include <array>
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+
+#include "voice.hpp"
 
 namespace cli {
 
@@ -39,24 +44,41 @@ dataflux::error file_error(dataflux::error told);
 /// A failure on a file here in words of our own.
 dataflux::error file_error(std::string_view path, std::string_view why);
 
-/// One line: what failed, why, what to do. `written`: bytes of the object that are in an output,
+/// One line for a person at a shell: what failed, why, what to do. Codes and verbs, which an
+/// error has for logs, are left out. `written`: bytes of the object that are in an output,
 /// which nobody can take back; `right`: they were compared before.
 std::string explain(const dataflux::error& e, std::uint64_t written = 0, bool right = false);
 exit_status status_of(const dataflux::error& e) noexcept;
+
+/// What became of a name.
+enum class deed : std::uint8_t { copied, moved, removed, kept };
+inline constexpr std::size_t deeds = 4;
+
+/// One name, or a file's path.
+struct done_item {
+  deed how{deed::copied};
+  /// Where it came from; empty = it has no other end.
+  std::string_view source{};
+  std::string_view target{};
+  std::uint64_t bytes{0};
+};
 
 /// Counts what was done and reports what was not, one line each, on standard error.
 /// Threads: all members from any thread.
 class outcome {
  public:
-  /// Both may be null. `end` is told to stop once the rest is hopeless, since what is under way
-  /// would go on trying.
-  explicit outcome(progress* bar, std::stop_source* end = nullptr) noexcept
-      : bar_(bar), end_(end) {}
+  /// `bar` and `end` may be null. `end` is told to stop once the rest is hopeless, since what is
+  /// under way would go on trying.
+  explicit outcome(progress* bar, std::stop_source* end = nullptr,
+                   voice how = voice::usual) noexcept
+      : bar_(bar), end_(end), voice_(how) {}
 
   /// More objects are to come, of so many bytes.
   void expect(std::uint64_t objects, std::uint64_t bytes) noexcept;
   /// `name`: what to show as the last that was finished.
   void done(std::uint64_t bytes, std::string_view name = {});
+  /// The same of what the last line counts; `left`: bytes of it that moved() was not told.
+  void done(const done_item& one, std::uint64_t left = 0);
   /// Bytes of an object that is not done yet.
   void moved(std::uint64_t bytes) noexcept;
   /// What was cancelled is counted and not reported, since the person knows; but for bytes of it
@@ -64,6 +86,11 @@ class outcome {
   void failed(const dataflux::error& e, std::uint64_t written = 0, bool right = false);
   /// Something to know that is no failure.
   void note(std::string_view line);
+  /// The last line: what was done, how much, how long it took, and how many requests were sent
+  /// again. Nothing where one failure says it all.
+  void tell_end(std::uint64_t retries);
+  /// The text of that line.
+  std::string end_line(double seconds, std::uint64_t retries) const;
   /// The last failure is one that all the rest would meet, too: no disk space, no service,
   /// no bucket.
   bool hopeless() const noexcept { return hopeless_; }
@@ -72,10 +99,19 @@ class outcome {
   exit_status status() const;
 
  private:
+  struct tally {
+    std::atomic<std::uint64_t> objects{0};
+    std::atomic<std::uint64_t> bytes{0};
+  };
+
   progress* bar_;
   std::stop_source* end_;
+  const voice voice_;
+  const std::chrono::steady_clock::time_point started_{std::chrono::steady_clock::now()};
+  std::array<tally, deeds> tallies_{};
   std::atomic<std::uint64_t> done_{0};
   std::atomic<std::uint64_t> failures_{0};
+  std::atomic<std::uint64_t> untold_{0};  ///< of these: cancelled
   std::atomic<bool> hopeless_{false};
   mutable std::mutex mutex_{};
   std::optional<dataflux::error> first_{};

@@ -3,6 +3,7 @@
 #include <terminal/progress.hpp>
 
 #include <chrono>
+#include <cstdio>
 #include <new>
 
 namespace cli {
@@ -13,6 +14,7 @@ void retry_notice::on_request(const dataflux::request_event& event) noexcept {
 }
 
 void retry_notice::on_retry(const dataflux::retry_event& event) noexcept {
+  if (voice_ == voice::quiet) return;
   try {
     const std::string text = line(event, dataflux::clock::now());
     if (!text.empty()) print_line(text);
@@ -34,7 +36,14 @@ std::string retry_notice::line(const dataflux::retry_event& event, dataflux::tim
   if (event.cause->http_status() != 0) {
     out.append(" (HTTP ").append(std::to_string(event.cause->http_status())).append(")");
   }
-  return out + "; Ctrl-C ends it";
+  const int next_attempt = event.attempt + 1;
+  out.append("; attempt ").append(std::to_string(next_attempt));
+  // Refusals for the rate use time, and no attempts.
+  if (next_attempt <= most_) out.append(" of ").append(std::to_string(most_));
+  char wait[32];
+  std::snprintf(wait, sizeof wait, " in %.1f s",
+                std::chrono::duration<double>(event.delay).count());
+  return out.append(wait).append("; Ctrl-C ends it");
 }
 
 }  // namespace cli

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace cli {
 
@@ -28,16 +29,24 @@ std::string human_size(std::uint64_t bytes);
 /// Writes a listing to standard output, a line for each row.
 class row_printer {
  public:
+  explicit row_printer(const row_style& how) : how_(how) {}
   row_printer(const row_style& how, std::string_view scheme, std::string bucket)
-      : how_(how), scheme_(scheme), bucket_(std::move(bucket)) {}
+      : row_printer(how) {
+    enter(scheme, std::move(bucket));
+  }
 
+  /// What comes next is in that bucket.
+  void enter(std::string_view scheme, std::string bucket) {
+    scheme_ = scheme;
+    bucket_ = std::move(bucket);
+  }
   void folder(const std::string& prefix);
   /// `extras` are JSON's; lines have the time alone.
   void object(const dataflux::object_row& row, const dataflux::object_extras& extras);
   /// With the total, where details are wanted and all was listed.
   void finish(bool whole = true);
 
-  bool empty() const noexcept { return lines_ == 0; }
+  std::uint64_t lines() const noexcept { return lines_; }
   /// Standard output takes no more.
   bool broken() const noexcept { return broken_; }
 
@@ -49,8 +58,8 @@ class row_printer {
   void flush();
 
   const row_style how_;
-  const std::string_view scheme_;
-  const std::string bucket_;
+  std::string_view scheme_{};
+  std::string bucket_{};
   std::string out_{};
   std::uint64_t lines_{0};
   std::uint64_t objects_{0};

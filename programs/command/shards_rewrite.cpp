@@ -179,10 +179,10 @@ result<sample_source> source_of(const session& with, const rewrite_options& opti
         return error(errc::invalid_argument,
                      "create: give folders, gs://bucket/folder, --list or --manifest");
       }
-      auto members = members_named(with, options);
-      if (!members) return std::move(members).error();
+      auto named = members_named(with, options);
+      if (!named) return std::move(named).error();
       // A list is in its own order.
-      return read_members(with.transfers, *std::move(members), options.lists.empty(), rules);
+      return read_members(with.transfers, *std::move(named), options.lists.empty(), rules);
     }
     case rewrite_verb::shuffle:
       return shuffled(with, options, rules);

@@ -4,6 +4,7 @@
 
 #include "commands.hpp"
 #include "location.hpp"
+#include "selecting.hpp"
 
 namespace cli {
 
@@ -40,21 +41,18 @@ void print_object(std::string_view scheme, const dataflux::object_metadata& obje
 }  // namespace
 
 exit_status run_stat(const session& with, const stat_options& options) {
-  outcome report(nullptr);
-  for (const auto& url : options.urls) {
-    const auto where = parse_object_location(url);
-    if (!where) {
-      report.failed(where.error());
-      continue;
-    }
-    const auto object = find_object(with.store, *where, with.stop);
-    if (!object) {
-      report.failed(object.error());
-      continue;
-    }
+  outcome report(nullptr, nullptr, with.speaks);
+  const auto sources = parse_object_sources(with, options.urls, options.select);
+  if (!sources) {
+    report.failed(sources.error());
+    return report.status();
+  }
+  for_each_named(with, *sources, options.select, report, [&](const location& where) {
+    const auto object = find_object(with.store, where, with.stop);
+    if (!object) return report.failed(object.error());
     print_object(with.scheme(), *object);
     report.done(0);
-  }
+  });
   if (std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
   return report.status();
 }

@@ -42,7 +42,7 @@ void print(const location& where, const leftover& each, bool dry_run) {
 }  // namespace
 
 exit_status run_sweep(const session& with, const sweep_options& options) {
-  outcome report(nullptr);
+  outcome report(nullptr, nullptr, with.speaks);
   const auto where = parse_object_location(options.url);
   const auto age = parse_age(options.older_than.empty() ? "0s" : options.older_than);
   if (!where) {

@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -36,43 +38,52 @@ result<std::size_t> read_some(int descriptor, dataflux::bytes_span into,
   }
 }
 
-result<void> copy_all(const copy_job& job, int descriptor, checkpoint_writer& writer) {
+/// How much it was.
+result<std::uint64_t> copy_all(const copy_job& job, int descriptor, checkpoint_writer& writer) {
   std::vector<std::byte> memory(std::size_t{1} << 20U);
+  std::uint64_t size = 0;
   for (;;) {
     const auto got = read_some(descriptor, memory, job.with.stop);
     if (!got) return got.error();
-    if (*got == 0) return {};
+    if (*got == 0) return size;
     if (auto written = writer.write(dataflux::bytes_view(memory).first(*got)); !written)
-      return written;
+      return std::move(written).error();
+    size += *got;
     job.report.moved(*got);
   }
 }
 
 }  // namespace
 
-result<void> upload_stream(const copy_job& job, int descriptor, const std::string& bucket,
-                           const std::string& object) {
+result<std::uint64_t> upload_stream(const copy_job& job, int descriptor, const std::string& bucket,
+                                    const std::string& object) {
   constexpr std::uint64_t part_size = std::uint64_t{16} << 20U;
   orphan_notice orphans(job);
   dataflux::upload_request request;
   request.bucket = bucket;
   request.object = object;
-  request.attributes.content_type = std::string(dataflux::content_type_of(object));
+  request.attributes = job.attributes;
+  if (request.attributes.content_type.empty()) {
+    request.attributes.content_type = std::string(dataflux::content_type_of(object));
+  }
+  request.if_generation_match =
+      job.options.no_clobber ? std::optional<std::int64_t>(0) : job.options.if_generation;
   request.part_size = part_size;
   request.observer = &orphans;
   request.limits.stop = job.with.stop;
   auto writer = checkpoint_writer::open(job.with.transfers, std::move(request));
   if (!writer) return writer.error();
-  if (auto copied = copy_all(job, descriptor, *writer); !copied) {
+  const auto copied = copy_all(job, descriptor, *writer);
+  if (!copied) {
     const auto aborted = writer->abort();
-    return aborted ? copied : aborted;
+    return aborted ? copied.error() : aborted.error();
   }
   const auto made = writer->commit();
   if (!made) return made.error();
   if (!made->fallback.empty()) {
     job.report.note("not uploaded in the safest way: " + made->fallback);
   }
-  return {};
+  return *copied;
 }
 
 }  // namespace cli

@@ -53,7 +53,7 @@ void print(const location& where, const leftover& one) {
 }  // namespace
 
 exit_status run_uploads(const session& with, const uploads_options& options) {
-  outcome report(nullptr);
+  outcome report(nullptr, nullptr, with.speaks);
   const auto where = parse_object_location(options.url);
   const auto found = where ? find(with, *where, options) : where.error();
   if (!found) {
@@ -65,11 +65,16 @@ exit_status run_uploads(const session& with, const uploads_options& options) {
     if (one.failure) {
       report.failed(*one.failure);
     } else if (options.abort) {
-      if (stale) report.done(0);
+      if (stale) {
+        report.done({.how = deed::removed,
+                     .target = shown_url(where->scheme, where->bucket, one.name),
+                     .bytes = one.size});
+      }
     } else if (stale || (one.verdict == leftover_verdict::young && options.older_than.empty())) {
       print(*where, one);
     }
   }
+  if (options.abort) report.tell_end(with.retries());
   if (std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
   return report.status();
 }

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -26,10 +27,15 @@ def noise(size, seed=1):
     return random.Random(seed).randbytes(size)
 
 
+LAST_LINE = re.compile(rb"dataflux: (nothing done; |[^;]* objects? (copied|moved|removed|already there), ).*"
+                       rb"\d\.\d s(; \d+ retr(y|ies))?\n")
+
+
 def without_notices(said):
-    """Standard error without the lines that tell of retries, which a busy machine may cause."""
+    """Standard error without the lines that tell of retries, which a busy machine may cause, and
+    without the last one, which has counts."""
     return b"".join(line for line in said.splitlines(keepends=True)
-                    if not line.startswith(b"dataflux: retrying: "))
+                    if not line.startswith(b"dataflux: retrying: ") and not LAST_LINE.fullmatch(line))
 
 
 class Case(unittest.TestCase):
@@ -67,6 +73,13 @@ class Case(unittest.TestCase):
         done = self.run_it(*arguments, **more)
         self.assertEqual((0, b""), (done.returncode, without_notices(done.stderr)), arguments)
         return done.stdout
+
+    def tells(self, *arguments, **more):
+        """Its last line without the time; it must succeed."""
+        done = self.run_it(*arguments, **more)
+        self.assertEqual(0, done.returncode, (arguments, done.stderr))
+        last = done.stderr.decode().splitlines()[-1].removeprefix("dataflux: ")
+        return re.sub(r"; \d+\.\d s.*$", "", last)
 
     def fails(self, status, *arguments, saying=(), **more):
         """Its lines on standard error; each begins with the program's name."""

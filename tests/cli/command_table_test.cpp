@@ -1,4 +1,5 @@
 #include <command/command_table.hpp>
+#include <command/nearest.hpp>
 #include <support/catch.hpp>
 
 #include <map>
@@ -18,11 +19,12 @@ namespace {
 
 /// A command line of each subcommand: a new one needs one.
 const std::map<std::string, std::vector<std::string>> lines{
-    {"ls", {"gs://bucket/a"}},         {"stat", {"gs://bucket/a"}},
-    {"cat", {"gs://bucket/a"}},        {"cp", {"-r", "gs://bucket/a", "t"}},
-    {"rm", {"gs://bucket/a"}},         {"uploads", {"list", "gs://bucket"}},
-    {"manifest", {"show", "m"}},       {"shards", {"show", "m"}},
-    {"sweep", {"gs://bucket"}},        {"cache", {"list", "folder"}},
+    {"ls", {"gs://bucket/a"}},      {"stat", {"gs://bucket/a"}},
+    {"cat", {"gs://bucket/a"}},     {"cp", {"-r", "gs://bucket/a", "t"}},
+    {"mv", {"gs://bucket/a", "t"}}, {"sync", {"gs://bucket/a", "t"}},
+    {"rm", {"gs://bucket/a"}},      {"uploads", {"list", "gs://bucket"}},
+    {"manifest", {"show", "m"}},    {"shards", {"show", "m"}},
+    {"sweep", {"gs://bucket"}},     {"cache", {"list", "folder"}},
     {"simulate", {"--link", "1GB/s"}}, {"signurl", {"gs://bucket/a"}},
 };
 
@@ -55,25 +57,45 @@ TEST_CASE("command_table: each row is declared, chosen by its name, and has all 
 
 TEST_CASE("command_table: a word that is no subcommand is named, with those that there are",
           "[cli]") {
-  const auto said = [](const std::string& line) {
+  const auto said = [](const std::string& line) -> std::string {
     CLI::App app;
     command_line asked;
     app.require_subcommand(1);
     app.fallthrough();
     cli::declare_commands(app, asked);
-    CHECK_THROWS_AS(app.parse(line), CLI::ParseError);
-    return cli::unknown_command(app);
+    try {
+      app.parse(line);
+    } catch (const CLI::ParseError& failure) {
+      return cli::why_not_parsed(app, failure);
+    }
+    return "parsed";
   };
-  for (const std::string line : {"mv gs://bucket/a gs://bucket/b", "mv --help", "mv"}) {
-    CHECK(said(line).starts_with("'mv': no such subcommand; there are ls, stat, "));
+  for (const std::string line : {"xyzzy gs://bucket/a gs://bucket/b", "xyzzy --help", "xyzzy"}) {
+    CHECK(said(line).starts_with("'xyzzy': no such subcommand; there are ls, stat, "));
   }
   CHECK(said("uploads remove gs://bucket") ==
         "'remove': no such subcommand; there are list, abort");
-  CHECK(said("--help").empty());
-  CHECK(said("").empty());
-  CHECK(said("uploads").empty());
-  CHECK(said("ls").empty());
-  CHECK(said("cp a b c").empty());
+  CHECK(said("lsit gs://bucket").starts_with("'lsit': no such subcommand; the nearest is ls; "));
+  CHECK(said("manifest creat").starts_with("'creat': no such subcommand; the nearest is create; "));
+  CHECK(
+      said("ls --recursiv gs://bucket") ==
+      "'--recursiv': no such option of ls; the nearest is --recursive; `dataflux ls --help` shows "
+      "how");
+  CHECK(said("ls --qqqqqqqq=1 gs://bucket") ==
+        "'--qqqqqqqq': no such option of ls; `dataflux ls --help` shows how");
+  CHECK(said("cp") == "cp: PLACE is required; `dataflux cp --help` shows how");
+  CHECK(said("sweep gs://b gs://c") ==
+        "'gs://c': one word too many for sweep; `dataflux sweep --help` shows how");
+}
+
+TEST_CASE("nearest: what was meant", "[cli]") {
+  const std::vector<std::string> known{"ls", "stat", "cat", "cp", "rm", "uploads", "manifest"};
+  CHECK(cli::nearest("lss", known) == "ls");
+  CHECK(cli::nearest("tsat", known) == "stat");
+  CHECK(cli::nearest("manfest", known) == "manifest");
+  CHECK(cli::nearest("upload", known) == "uploads");
+  for (const char* word : {"", "x", "frobnicate", "zzzz"}) CHECK(cli::nearest(word, known).empty());
+  CHECK(cli::nearest("ls", {}).empty());
 }
 
 TEST_CASE("command_table: no two rows run the same", "[cli]") {
@@ -87,10 +109,13 @@ TEST_CASE("command_table: options go to their own subcommand", "[cli]") {
   CLI::App app;
   command_line asked;
   cli::declare_commands(app, asked);
-  app.parse("cp -r --continue --delete-extra --dry-run src gs://bucket/t");
+  app.parse(
+      "cp -r --continue --delete-extra --dry-run --include *.jpg --exclude a --exclude b src "
+      "gs://bucket/t");
+  CHECK(asked.cp.select.include == std::vector<std::string>{"*.jpg"});
+  CHECK(asked.cp.select.exclude == std::vector<std::string>{"a", "b"});
   CHECK((asked.cp.recursive && asked.cp.go_on && asked.cp.delete_extra && asked.cp.dry_run));
-  CHECK(asked.cp.source == "src");
-  CHECK(asked.cp.target == "gs://bucket/t");
+  CHECK(asked.cp.places == std::vector<std::string>{"src", "gs://bucket/t"});
   CHECK_FALSE((asked.rm.recursive || asked.ls.recursive || asked.sweep.dry_run));
 }
 

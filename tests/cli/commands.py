@@ -44,15 +44,38 @@ class Reading(Case):
     def test_folders_and_buckets_are_told_apart_from_objects(self):
         for line in (["cat"], ["stat"], ["cp", "TARGET"]):
             more = [str(self.folder / "t")] if line[1:] else []
-            said = ("gs://", "r/d is a folder; `ls` shows what is in it, `cp -r` copies it")
-            self.fails(3, line[0], self.url("r/d"), *more, saying=said)
-            self.fails(3, line[0], self.url("r/none"), *more, saying="`dataflux ls` shows")
+            said = "`cp -r` copies it" if more else "`ls` shows what is in it"
+            self.assertEqual([f"dataflux: {self.url('r/d')} is a folder; {said}"],
+                             self.fails(3, line[0], self.url("r/d"), *more))
+            self.fails(3, line[0], self.url("r/none"), *more,
+                       saying=f"{self.url('r/none')}: the object does not exist; `dataflux ls {self.url('r/')}` shows")
+        self.fails(3, "rm", self.url("r/d"), saying="is a folder; `rm -r` removes all in it")
         self.fails(2, "stat", f"gs://{BUCKET}", saying="is a bucket; `ls` lists it")
         self.fails(2, "cat", f"gs://{BUCKET}/", saying="is a bucket; `ls` lists it")
 
     def test_what_is_no_subcommand_is_named(self):
-        self.fails(2, "du", "-h", f"gs://{BUCKET}", saying="'du': no such subcommand; there are ls")
+        self.fails(2, "nonsense", "-h", f"gs://{BUCKET}", saying="'nonsense': no such subcommand; there are ls")
         self.fails(2, "manifest", "list", "m", saying="'list': no such subcommand; there are create")
+        self.fails(2, "lss", saying="'lss': no such subcommand; the nearest is ls; there are ls")
+        self.fails(2, "delete", self.url("x"), saying="the nearest is rm")
+        said = "'--recursiv': no such option of cp; the nearest is --recursive; `dataflux cp --help` shows how"
+        self.assertEqual([f"dataflux: {said}"], self.fails(2, "cp", "--recursiv", self.url("a"), "b"))
+        self.fails(2, "rm", saying="give gs://bucket/name")
+        self.fails(2, "cp", saying="cp: PLACE is required; `dataflux cp --help` shows how")
+
+    def test_messages_are_for_people(self):
+        """No code, no verb, no prefix that is empty: those are of logs."""
+        missing = ["dataflux: gs://no-such-bucket: the bucket does not exist: check its name and the endpoint"]
+        for arguments in (("ls",), ("cat",), ("rm", "-r")):
+            self.assertEqual(missing, self.fails(3, *arguments, "gs://no-such-bucket/x"))
+        self.assertEqual([f"dataflux: {self.url('none')}: no object and nothing below it; "
+                          f"`dataflux ls {self.url()}` shows what is there"], self.fails(3, "ls", self.url("none")))
+        self.inflict("refuse", verb="objects.list", status=403, count=0)
+        [line] = self.fails(4, "ls", f"gs://{BUCKET}")
+        self.assertTrue(line.startswith(f"dataflux: gs://{BUCKET}: "), line)
+        for word in ("permission_denied", "objects.list", "listing prefix"):
+            self.assertNotIn(word, line)
+        self.assertIn("(HTTP 403)", line)
 
     def opened(self, url, method="GET", body=None, **headers):
         """The status and body of a request that has no other credentials."""
@@ -140,6 +163,7 @@ class Reading(Case):
 
     def test_ls_with_sizes_for_people_mend_17(self):
         self.put({"sizes/a": b"x" * 1536, "sizes/b": b"x" * 100})
+        self.assertEqual(self.ok("ls", "-lh", self.url("sizes/")), self.ok("ls", "-h", self.url("sizes/")))
         lines = self.ok("ls", "-lh", self.url("sizes/")).decode().splitlines()
         self.assertEqual(["1.5K", "100"], [line.split()[0] for line in lines[:2]])
         self.assertEqual("total: 2 objects, 1.6K bytes", lines[2])
@@ -203,20 +227,30 @@ class Reading(Case):
         self.assertEqual((-signal.SIGPIPE, b""), (program.wait(30), program.stderr.read()))
         program.stderr.close()
 
+    def test_a_closed_pipe_is_quiet_where_a_parent_ignores_its_signal_too(self):
+        self.put({"large": noise(20 * MIB)})
+        for arguments in (("cat", self.url("large")), ("ls", "-r", self.url()), ("stat", self.url("large"))):
+            near, far = os.pipe()
+            os.close(near)
+            program = subprocess.run(self.command(arguments, self.environment), env=self.environment, stdout=far,
+                                     stderr=subprocess.PIPE, timeout=60, check=False, restore_signals=False)
+            os.close(far)
+            self.assertEqual((-signal.SIGPIPE, b""), (program.returncode, without_notices(program.stderr)))
+
     def test_bytes_that_were_compared_are_not_called_unusable(self):
-        """Who has SIGPIPE ignored, as of a parent that does, is told."""
         self.put({"large": noise(20 * MIB), "small": noise(MIB)})
-        for arguments, right in ((("large", "--checked"), True), (("small",), True),
-                                 (("small", "--range=0-999999"), False), (("large",), False)):
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        for arguments, right in ((("small",), True), (("small", "--range=0-999999"), False), (("large",), False)):
             name, *more = arguments
-            program = self.start("cat", *more, self.url(name), env=self.environment,
-                                 restore_signals=False)  # SIGPIPE as of this Python, which ignores it
-            self.assertEqual(10, len(program.stdout.read(10)))
-            program.stdout.close()
-            self.assertEqual(6, program.wait(60))
-            said = without_notices(program.stderr.read()).decode()
-            program.stderr.close()
-            self.assertIn("Broken pipe", said, arguments)
+            with open(self.folder / "short", "wb") as output:
+                done = subprocess.run(self.command(("cat", *more, self.url(name)), self.environment), stdout=output,
+                                      env=self.environment, stderr=subprocess.PIPE, timeout=60, check=False,
+                                      preexec_fn=limit)
+            self.assertEqual(6, done.returncode)
+            said = without_notices(done.stderr).decode()
+            self.assertIn("File too large", said, arguments)
             self.assertEqual(right, "written before: they are right, but there may be more" in said, said)
             self.assertEqual(not right, "do not use them" in said, said)
 
@@ -269,7 +303,7 @@ class Reading(Case):
         for arguments in ((), ("ls",), ("nonsense",), ("ls", "--nonsense", self.url())):
             self.assertEqual(2, self.run_it(*arguments).returncode, arguments)
         for arguments in (("ls", "path"), ("ls", "gs://"), ("ls", "gs://B_/x"), ("stat", "s3://b/x"), ("stat", "s4://bucket/x"),
-                          ("cp", "a", "b"), ("cp", "--continue", self.url("a"), self.url("b")),
+                          ("cp", "a", "b"),
                           ("cp", "-r", self.url(), "-"), ("cp", "-", self.url()),
                           ("cp", self.url(), "x"), ("rm", self.url())):
             self.assertEqual(1, len(self.fails(2, *arguments)), arguments)
@@ -412,10 +446,52 @@ class Copying(Case):
     def test_progress_never_wraps(self):
         """(mend 17)"""
         self.put({f"wide/{'n' * 60}{i}": noise(8 * MIB, i) for i in range(4)})
-        for columns in (12, 50):
+        for columns in (12, 40, 50):
             lines = self.on_terminal(columns, "cp", "-r", self.url("wide/"), f"t{columns}")
+            lines = [line for line in lines if not line.startswith("dataflux: ")]
             self.assertLess(max(map(len, lines)), columns, lines)
         self.assertTrue([line for line in lines if "/4 objects" in line], lines)
+
+
+class Telling(Case):
+    """What standard error says of what was done."""
+
+    def test_the_last_line(self):
+        self.write("src/a", b"12345")
+        self.write("src/b", b"1" * 2048)
+        self.assertEqual("2 objects copied, 2.0K bytes", self.tells("cp", "-r", "src/", self.url("told")))
+        self.assertEqual("2 objects already there, 2.0K bytes",
+                         self.tells("cp", "-r", "--continue", "src/", self.url("told")))
+        self.write("src/b", b"2")
+        self.assertEqual("1 object copied, 1 byte; 1 object already there, 5 bytes",
+                         self.tells("cp", "-r", "--continue", "src/", self.url("told")))
+        self.assertEqual("1 object copied, 5 bytes", self.tells("cp", self.url("told/a"), self.url("told/c")))
+        self.assertEqual("1 object copied, 5 bytes", self.tells("cp", self.url("told/a"), "here"))
+        self.assertEqual("1 object copied, 3 bytes", self.tells("cp", "-", self.url("told/d"), input=b"abc"))
+        self.assertEqual("4 objects removed, 14 bytes", self.tells("rm", "-r", self.url("told")))
+        done = self.run_it("cp", "-r", "src/", self.url("told"))
+        self.assertRegex(done.stderr, rb"^dataflux: 2 objects copied, 6 bytes; \d+\.\d s\n$")
+
+    def test_it_says_what_failed_and_what_was_sent_again(self):
+        self.put({"some/../x": b"1", "some/a": b"1"})
+        self.inflict("refuse", verb="objects.media", status=503)
+        done = self.run_it("cp", "-r", self.url("some/"), "t")
+        last = done.stderr.decode().splitlines()[-1]
+        self.assertEqual(5, done.returncode)
+        self.assertRegex(last, r"^dataflux: 1 object copied, 1 byte; 1 failed; \d+\.\d s; 1 retry$")
+
+    def test_quiet_and_verbose(self):
+        self.put({"v/a": b"12345", "v/b\x01": b""})
+        self.assertEqual(b"", self.run_it("cp", "-q", "-r", self.url("v/"), "t").stderr)
+        said = self.run_it("rm", "-v", "-r", self.url("v/")).stderr.decode().splitlines()
+        self.assertEqual([f"dataflux: removed {self.url('v/a')}, 5", f"dataflux: removed {self.url('v/b')}\\x01, 0"],
+                         sorted(said[:2]))
+        self.write("src/a", b"1")
+        said = self.run_it("cp", "-r", "src/", self.url("w"), "--verbose").stderr.decode().splitlines()
+        self.assertEqual(f"dataflux: copied src/a -> {self.url('w/a')}, 1", said[0])
+        self.fails(2, "cp", "-q", "-v", "src/a", self.url("w"), saying="--verbose")
+        self.fails(3, "cat", "-q", self.url("none"), saying="none")
+        self.assertEqual(b"", self.run_it("cp", self.url("w/a"), "-").stderr)
 
 
 class Meanwhile(Case):
@@ -763,10 +839,10 @@ class Failing(Case):
         for program in programs:
             _, said = program.communicate(timeout=200)
             self.assertEqual(8, program.returncode, said)
-            self.assertIn(b"dataflux: retrying: cannot connect", said.splitlines()[0])
-            self.assertIn(gone.endpoint.encode(), said.splitlines()[0])
-            [last] = without_notices(said).splitlines()
-            self.assertIn(b"--endpoint", last)
+            self.assertNotIn(b"retrying", said)  # an address that was named is not waited for
+            [line] = said.splitlines()
+            self.assertIn(gone.endpoint.encode(), line)
+            self.assertIn(b"--endpoint", line)
 
     def test_wrong_credentials(self):
         self.fails(4, "ls", self.url(), saying="missing.json",

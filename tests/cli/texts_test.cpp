@@ -3,11 +3,13 @@
 #include <command/quantity_text.hpp>
 #include <command/range_text.hpp>
 #include <command/retry_notice.hpp>
+#include <command/size_text.hpp>
 #include <support/catch.hpp>
 #include <terminal/progress.hpp>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <iterator>
 
 namespace texts_test {
@@ -45,6 +47,19 @@ TEST_CASE("age_text: a number and its unit", "[cli]") {
   }
 }
 
+TEST_CASE("size_text: a number and its unit", "[cli]") {
+  CHECK(cli::parse_size("0") == 0U);
+  CHECK(cli::parse_size("512") == 512U);
+  CHECK(cli::parse_size("64K") == 65'536U);
+  CHECK(cli::parse_size("3g") == std::uint64_t{3} << 30U);
+  CHECK(cli::parse_size("2T") == std::uint64_t{2} << 40U);
+  for (const auto* text :
+       {"", "K", "-1", "1.5G", "1KB", "1 K", "16777216T", "18446744073709551616"}) {
+    INFO(text);
+    CHECK_FALSE(cli::parse_size(text));
+  }
+}
+
 TEST_CASE("outcome: the exit status says which kind of failure it was", "[cli]") {
   using cli::exit_status;
   const auto status = [](const error& e) { return cli::status_of(e); };
@@ -78,12 +93,40 @@ TEST_CASE("outcome: an explanation is one line that says what to do", "[cli]") {
                                         .with_verb("objects.get")
                                         .with_bucket("bkt")
                                         .with_object("a\nb"));
-  CHECK(missing.find("gs://bkt/a\\x0ab") != std::string::npos);
-  CHECK(missing.find("dataflux ls") != std::string::npos);
+  CHECK(missing == "gs://bkt/a\\x0ab: gone; `dataflux ls gs://bkt/` shows what is there");
+  const auto refused = error(errc::unavailable, "Backend Error")
+                           .with_verb("objects.get")
+                           .with_bucket("bkt")
+                           .with_object("d/x")
+                           .with_http_status(503)
+                           .with_attempts(6);
+  CHECK(cli::explain(refused) ==
+        "gs://bkt/d/x: Backend Error (HTTP 503, 6 attempts); try again later");
+  const auto nowhere = error(errc::not_found, "it does not exist")
+                           .with_bucket("bkt")
+                           .with_object("x")
+                           .with_bucket_missing(true);
+  CHECK(cli::explain(nowhere) == "gs://bkt: it does not exist");
+  CHECK(cli::explain(error(errc::not_found, "gs://bkt/d is a folder").with_bucket("bkt")) ==
+        "gs://bkt/d is a folder");
   const auto local = cli::explain(cli::file_error("dir\n/f", ENOSPC));
   CHECK(local.find('\n') == std::string::npos);
   CHECK(local.find("make room") != std::string::npos);
   CHECK(cli::explain(error(errc::unavailable, "x")).find("--endpoint") != std::string::npos);
+}
+
+TEST_CASE("outcome: the last line counts what was done", "[cli]") {
+  cli::outcome report(nullptr);
+  CHECK(report.end_line(0, 0) == "nothing done; 0.0 s");
+  report.done({.target = "a", .bytes = 1});
+  CHECK(report.end_line(1.26, 1) == "1 object copied, 1 byte; 1.3 s; 1 retry");
+  report.done({.target = "b", .bytes = 2047});
+  report.done({.how = cli::deed::kept, .target = "c", .bytes = 5});
+  report.done({.how = cli::deed::removed, .target = "d"});
+  report.failed(error(errc::cancelled, "stopped"));  // nobody's failure
+  CHECK(report.end_line(12, 3) ==
+        "2 objects copied, 2.0K bytes; 1 object removed, 0 bytes; 1 object already there, 5 bytes; "
+        "12.0 s; 3 retries");
 }
 
 TEST_CASE("progress: a line of bar, objects, bytes, rate and time left", "[cli]") {
@@ -163,20 +206,20 @@ TEST_CASE("progress: no line is wider than the terminal, and it leaves out in or
 TEST_CASE("retry_notice: one line in five seconds, while nothing succeeds", "[cli]") {
   using std::chrono::milliseconds;
   using std::chrono::seconds;
-  cli::retry_notice notice;
+  cli::retry_notice notice(3);
   const auto start = dataflux::clock::now() + std::chrono::hours(1);
   notice.on_request({.http_status = 200, .finished = start});
   const error refused(errc::unavailable, "refused by\nhost:1");
-  const dataflux::retry_event failed{.attempt = 1, .cause = &refused};
+  const dataflux::retry_event failed{.attempt = 1, .delay = milliseconds(2440), .cause = &refused};
   CHECK(notice.line(failed, start + milliseconds(999)).empty());
   notice.on_request({.http_status = 0, .finished = start + seconds(1)});
   notice.on_request({.http_status = 503, .finished = start + seconds(1)});
   CHECK(notice.line(failed, start + seconds(1)) ==
-        "dataflux: retrying: refused by?host:1; Ctrl-C ends it");
+        "dataflux: retrying: refused by?host:1; attempt 2 of 3 in 2.4 s; Ctrl-C ends it");
   CHECK(notice.line(failed, start + milliseconds(5999)).empty());
   const error busy = error(errc::unavailable, "Backend Error").with_http_status(503);
-  CHECK(notice.line({.attempt = 2, .cause = &busy}, start + seconds(6)) ==
-        "dataflux: retrying: Backend Error (HTTP 503); Ctrl-C ends it");
+  CHECK(notice.line({.attempt = 3, .cause = &busy}, start + seconds(6)) ==
+        "dataflux: retrying: Backend Error (HTTP 503); attempt 4 in 0.0 s; Ctrl-C ends it");
   notice.on_request({.http_status = 204, .finished = start + seconds(20)});
   CHECK(notice.line(failed, start + milliseconds(20'500)).empty());
 }
