@@ -19,12 +19,12 @@ namespace {
 
 /// A command line of each subcommand: a new one needs one.
 const std::map<std::string, std::vector<std::string>> lines{
-    {"ls", {"gs://bucket/a"}},      {"stat", {"gs://bucket/a"}},
-    {"cat", {"gs://bucket/a"}},     {"cp", {"-r", "gs://bucket/a", "t"}},
-    {"mv", {"gs://bucket/a", "t"}}, {"sync", {"gs://bucket/a", "t"}},
-    {"rm", {"gs://bucket/a"}},      {"uploads", {"list", "gs://bucket"}},
-    {"manifest", {"show", "m"}},    {"shards", {"show", "m"}},
-    {"sweep", {"gs://bucket"}},     {"cache", {"list", "folder"}},
+    {"ls", {"gs://bucket/a"}},         {"stat", {"gs://bucket/a"}},
+    {"cat", {"gs://bucket/a"}},        {"cp", {"-r", "gs://bucket/a", "t"}},
+    {"mv", {"gs://bucket/a", "t"}},    {"sync", {"gs://bucket/a", "t"}},
+    {"rm", {"gs://bucket/a"}},         {"uploads", {"list", "gs://bucket"}},
+    {"manifest", {"show", "m"}},       {"shards", {"show", "m"}},
+    {"sweep", {"gs://bucket"}},        {"cache", {"list", "folder"}},
     {"simulate", {"--link", "1GB/s"}}, {"signurl", {"gs://bucket/a"}},
 };
 

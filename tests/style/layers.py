@@ -56,7 +56,7 @@ NAMESPACE = re.compile(r"namespace (?:dataflux::inline DATAFLUX_ABI)?(?:::)?([\w
 FORWARD = re.compile(r"(template <.*>|(class|struct|enum class) \w+( : [\w:]+)?;|)$")
 INCLUDE = re.compile(r"\s*#\s*include\s*([<\"])([^>\"]+)[>\"]")
 # What a user may include; and how many of those the front page names.
-MOST_PUBLIC_HEADERS = 88
+MOST_PUBLIC_HEADERS = 90
 FRONT_PAGE = "dataflux/dataflux.hpp"
 FRONT_PAGES = {FRONT_PAGE, "dataflux/testing.hpp"}
 MOST_ON_FRONT_PAGE = 20

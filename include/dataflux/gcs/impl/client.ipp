@@ -214,8 +214,7 @@ inline service::call_options call_options_of(client_options given) {
 }
 
 inline ref<client_core> make_core(const client_options& o, destination to, iam_place iam,
-                                  bool mutual_tls,
-                                  std::shared_ptr<http::transport> transport) {
+                                  bool mutual_tls, std::shared_ptr<http::transport> transport) {
   dialect::settings how{.user_project = o.user_project,
                         .quota_project = quota_project_of(o, to.credentials),
                         .project = project_of(o, to.credentials),
