@@ -70,7 +70,7 @@ inline result<client_certificate> of_device(const environment& machine) {
     return error{errc::invalid_argument,
                  path + ": field \"cert_provider_command\" is missing, or no list of words"};
   }
-  auto output = machine.run(command, provider_limit);
+  auto output = machine.run({.words = command, .limit = provider_limit});
   if (!output) {
     // What is missing is no object of whoever calls.
     const errc code = output.error().code();

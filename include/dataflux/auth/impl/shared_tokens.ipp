@@ -2,6 +2,7 @@
 
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/sha256.hpp>
+#include <dataflux/auth/detail/signing_identity.hpp>
 #include <dataflux/auth/detail/token_file.hpp>
 #include <dataflux/auth/detail/token_flow.hpp>
 
@@ -177,6 +178,7 @@ class shared_credentials final : public credentials {
   explicit shared_credentials(std::shared_ptr<token_sharing> with)
       : credentials(with->source->facts()), with_(std::move(with)) {}
   std::string token_identity() const override { return with_->source->token_identity(); }
+  signing_identity signs_as() const override { return with_->source->signs_as(); }
   std::unique_ptr<token_flow> start() const override {
     return std::unique_ptr<token_flow>(new shared_token_flow(with_));
   }
