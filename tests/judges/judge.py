@@ -8,7 +8,7 @@ settings, signed, retry and transfer_manager, gcsfs, pyarrow, obstore, node_stor
 over TLS, s3_boto3, s3_s3fs, s3_obstore, s3_rclone and s3_aws_sdk_go. Servers judge the client:
 fake_gcs_server, s3_versitygw (plain and over TLS) and s3_moto, for which PROGRAM is the test. arrow is pyarrow again,
 and judges the export of a listing, for which PROGRAM is a library that makes one. webdataset is compared with
-dataflux.webdataset, which has LIBRARY, on the emulator.
+dataflux.webdataset, and google-auth with how dataflux signs in (auth), on the emulator; both have LIBRARY.
 FOLDER is what install.py has filled. `./dev test --full judge` does both.
 """
 

@@ -87,7 +87,9 @@ std::string_view key_service_verb(const http_request& request) {
   const std::string_view path = path_of(request);
   const bool get = request.method == "GET";
   if (request.method == "PUT" && path == "/latest/api/token") return "imds.token";
-  if (get && path == roles_path) return "imds.role";
+  // With the slash at its end or, as google-auth asks, without.
+  const std::string_view roles = roles_path.substr(0, roles_path.size() - 1);
+  if (get && (path == roles_path || path == roles)) return "imds.role";
   if (get && path.starts_with(roles_path)) return "imds.keys";
   if (get && path == "/latest/meta-data/placement/region") return "imds.region";
   if (get && path == "/latest/meta-data/placement/availability-zone") return "imds.region";

@@ -224,7 +224,11 @@ TEST_CASE("federation: the issuer of subject tokens, and AWS's places", "[emulat
   const std::string id = body_of(session);
   CHECK(body_of(get("/latest/meta-data/placement/availability-zone",
                     {"x-aws-ec2-metadata-token", id})) == "us-east-1a");
-  CHECK(get("/latest/meta-data/iam/security-credentials/", {"X-Other", ""}).status == 401);
+  for (const std::string_view roles : {"/latest/meta-data/iam/security-credentials/",
+                                       "/latest/meta-data/iam/security-credentials"}) {
+    CHECK(body_of(get(roles, {"x-aws-ec2-metadata-token", id})) == "emulator-role");
+    CHECK(get(roles, {"X-Other", ""}).status == 401);
+  }
   CHECK(get("/v1/credentials", {"Authorization", "emulator-pod-token"}).status == 200);
 }
 

@@ -163,6 +163,10 @@ def _of_dict(known):
     if kind == "authorized_user":
         return _google("google.oauth2.credentials").Credentials.from_authorized_user_info(known)
     if kind in ("external_account", "external_account_authorized_user", "impersonated_service_account"):
-        return _google("google.auth").load_credentials_from_dict(known)[0]
+        from warnings import catch_warnings, simplefilter
+
+        with catch_warnings():  # it warns of dicts of strangers, and this one is the caller's
+            simplefilter("ignore", DeprecationWarning)
+            return _google("google.auth").load_credentials_from_dict(known)[0]
     raise ValueError('token: a dict is the content of a credentials file, whose "type" is one of '
                      f"docs/credentials.md, and not {kind!r}")
