@@ -4,7 +4,7 @@
 #include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
-#include <dataflux/store/detail/held_key.hpp>
+#include <dataflux/store/detail/customer_key.hpp>
 #include <dataflux/store/encryption_key.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 

@@ -1,4 +1,4 @@
-#include <dataflux/store/detail/held_key.hpp>
+#include <dataflux/store/detail/customer_key.hpp>
 #include <dataflux/store/encryption_key.hpp>
 
 #include <s3/fixture.hpp>

@@ -5,7 +5,7 @@
 #include <dataflux/gcs/detail/head_facts.hpp>
 #include <dataflux/gcs/detail/object_verbs.hpp>
 #include <dataflux/gcs/detail/resource_writer.hpp>
-#include <dataflux/store/detail/held_key.hpp>
+#include <dataflux/store/detail/customer_key.hpp>
 #include <dataflux/version.hpp>
 
 #include <array>

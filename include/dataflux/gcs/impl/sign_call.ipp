@@ -8,6 +8,7 @@
 #include <dataflux/gcs/detail/sign_call.hpp>
 #include <dataflux/gcs/detail/sign_verbs.hpp>
 #include <dataflux/gcs/detail/url_signing.hpp>
+#include <dataflux/gcs/impl/dialect.ipp>
 
 #include <chrono>
 #include <memory>

@@ -5,6 +5,7 @@
 #include <dataflux/gcs/detail/url_signing.hpp>
 #include <dataflux/http/detail/characters.hpp>
 #include <dataflux/store/detail/sign_terms.hpp>
+#include <dataflux/store/sign_requests.hpp>
 
 #include <algorithm>
 #include <string>

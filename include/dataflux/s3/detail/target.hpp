@@ -3,7 +3,7 @@
 #include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/s3/detail/verb.hpp>
 #include <dataflux/service/detail/query_writer.hpp>
-#include <dataflux/store/detail/held_key.hpp>
+#include <dataflux/store/detail/customer_key.hpp>
 
 #include <memory>
 #include <string>

@@ -5,7 +5,7 @@
 #include <dataflux/service/detail/reply_facts.hpp>
 #include <dataflux/service/detail/text.hpp>
 #include <dataflux/service/detail/verb.hpp>
-#include <dataflux/store/detail/held_key.hpp>
+#include <dataflux/store/detail/customer_key.hpp>
 
 #include <cstddef>
 #include <cstdint>

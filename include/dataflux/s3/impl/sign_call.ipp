@@ -7,6 +7,7 @@
 #include <dataflux/s3/detail/sign_call.hpp>
 #include <dataflux/s3/detail/target.hpp>
 #include <dataflux/store/detail/sign_terms.hpp>
+#include <dataflux/store/sign_requests.hpp>
 
 #include <chrono>
 #include <memory>

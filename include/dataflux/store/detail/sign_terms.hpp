@@ -1,12 +1,18 @@
 #pragma once
 
+#include <dataflux/auth/access_token.hpp>
+#include <dataflux/deadline.hpp>
 #include <dataflux/http/detail/message.hpp>
-#include <dataflux/store/sign_requests.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string_view>
+
+namespace dataflux::inline DATAFLUX_ABI {
+enum class url_style : std::uint8_t;
+}
 
 /// What both requests for signatures say alike.
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -14,7 +20,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// Where a signature is used, and whose it is. Borrowed from a request.
 struct signed_place {
   std::string_view bucket{};
-  url_style style{url_style::path};
+  url_style style{};
   std::string_view host{};
   std::string_view scheme{};
   std::string_view account{};
@@ -38,3 +44,7 @@ inline bool has_control_but_tab(std::string_view text) noexcept {
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/store/sign_requests.hpp>
+#endif
