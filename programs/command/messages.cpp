@@ -109,7 +109,8 @@ std::string subject_of(const error& e) {
 std::string reason_of(const error& e) {
   std::string_view text = e.message();
   const auto open = text.rfind(" (");
-  if (e.http_status() == 404 && text.ends_with(')') && open != std::string_view::npos) {
+  const bool repeats = text.starts_with("No such object") || text.starts_with("The specified ");
+  if (repeats && e.http_status() == 404 && text.ends_with(')') && open != std::string_view::npos) {
     text = text.substr(open + 2, text.size() - open - 3);
   }
   return shown_name(text);
