@@ -1,4 +1,5 @@
 #include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/signing_identity.hpp>
 #include <dataflux/auth/detail/token_exchange.hpp>
 
 #include <support/catch.hpp>
@@ -39,6 +40,8 @@ TEST_CASE("impersonated_service_account: over each kind that may act", "[auth]")
     fields.emplace_back("service_account_impersonation", R"({"token_lifetime_seconds":"900"})");
     const auto credentials = f.load(test::to_json(fields)).value();
     CHECK(credentials->facts().kind == "impersonated_service_account");
+    CHECK(credentials->signs_as().account == "target@p.iam.gserviceaccount.com");
+    CHECK(credentials->signs_as().key == nullptr);
     answers.push_back(test::says(200, iam_reply));
     test::flow_play play(std::move(answers));
     CHECK(test::told(play(*credentials)) == "ya29.t");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/auth/detail/keys_reply.hpp>
+#include <dataflux/auth/detail/signing_identity.hpp>
 #include <dataflux/auth/detail/token_endpoint.hpp>
 #include <dataflux/auth/detail/token_exchange.hpp>
 #include <dataflux/codec/detail/json.hpp>
@@ -97,6 +98,8 @@ class impersonated_tokens final : public credentials {
   std::unique_ptr<token_flow> start() const override {
     return std::unique_ptr<token_flow>(new impersonation_flow(this->facts(), options_, *source_));
   }
+  /// By IAM and the account's own token, so it must be allowed to sign for itself.
+  signing_identity signs_as() const override { return {.account = options_.account}; }
 
  private:
   const impersonation_options options_;
