@@ -1,6 +1,6 @@
-//! get_many by the crate dataflux, as languages.cpp does it by C++ and by the C ABI: what Rust pays for
-//! the boundary. Cases: many16k-rust, many100k-rust. Arguments and the line that it prints are those of
-//! measure.hpp.
+//! get_many by the crate dataflux, as languages.cpp does it by C++ and by the C ABI: what Rust pays
+//! for the boundary. Cases: many16k-rust, many100k-rust. Arguments and the line that it prints are
+//! those of measure.hpp.
 
 use std::collections::HashMap;
 use std::error::Error;

@@ -3,8 +3,8 @@
 //!
 //!     demo BUCKET PREFIX [FOLDER]
 //!
-//! Credentials are the usual ones, or STORAGE_EMULATOR_HOST names an emulator. With FOLDER every object
-//! is compared with the file of its name there. ./dev demo --rust runs it.
+//! Credentials are the usual ones, or STORAGE_EMULATOR_HOST names an emulator. With FOLDER every
+//! object is compared with the file of its name there. ./dev demo --rust runs it.
 
 use std::error::Error;
 use std::io::Write;

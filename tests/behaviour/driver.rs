@@ -1,4 +1,5 @@
-//! Plays calls of the table of behaviour (table.txt, which says what they are) by the crate dataflux.
+//! Plays calls of the table of behaviour (table.txt, which says what they are) by the crate
+//! dataflux.
 //!
 //!     driver ENDPOINT TOKEN       calls from standard input, answers to standard output
 

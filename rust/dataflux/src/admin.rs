@@ -36,7 +36,8 @@ impl Client {
 /// Which leftovers of killed uploads and reads are meant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeftoverPlan {
-    /// The age from which one is stale; None: composites whose own time has passed, and nothing else.
+    /// The age from which one is stale; None: composites whose own time has passed, and nothing
+    /// else.
     pub older_than: Option<Duration>,
     /// Open uploads and temporary objects of uploads alone.
     pub uploads_only: bool,
@@ -78,8 +79,8 @@ impl Bucket {
         self.leftovers(prefix, plan, false)
     }
 
-    /// Finds them, and removes the stale ones. An upload in progress would fail then: choose an age that
-    /// no upload reaches.
+    /// Finds them, and removes the stale ones. An upload in progress would fail then: choose an age
+    /// that no upload reaches.
     pub fn remove_leftovers(&self, prefix: &str, plan: LeftoverPlan) -> Call<Report> {
         self.leftovers(prefix, plan, true)
     }
@@ -114,9 +115,9 @@ impl Bucket {
 }
 
 impl List {
-    /// Lists together with all processes that call this with the same listing and board, a prefix that
-    /// only they write to. Ends when the listing is complete: then `path` is a file with the whole
-    /// manifest. None: this process only helps.
+    /// Lists together with all processes that call this with the same listing and board, a prefix
+    /// that only they write to. Ends when the listing is complete: then `path` is a file with the
+    /// whole manifest. None: this process only helps.
     pub fn shared(self, board: &Bucket, prefix: &str, path: Option<&Path>) -> Call<Report> {
         let (board, prefix) = (board.clone(), prefix.to_owned());
         let path = path.map(Path::to_owned);

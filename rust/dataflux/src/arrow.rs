@@ -9,12 +9,12 @@ use crate::listing::Listing;
 use crate::sys;
 
 impl Listing {
-    /// All rows as record batches, without a copy, with the columns name, size, generation and crc32c.
-    /// They may outlive the listing.
+    /// All rows as record batches, without a copy, with the columns name, size, generation and
+    /// crc32c. They may outlive the listing.
     pub fn record_batches(&self) -> Result<RecordBatchStreamReader> {
         let mut stream = FFI_ArrowArrayStream::empty();
-        // SAFETY: the listing is ours. The stream that is filled has nothing to release, and both sides
-        // have Arrow's layout of it.
+        // SAFETY: the listing is ours. The stream that is filled has nothing to release, and both
+        // sides have Arrow's layout of it.
         ffi::call(|error| unsafe {
             let out: *mut sys::ArrowArrayStream = (&raw mut stream).cast();
             sys::dataflux_listing_arrow(self.raw(), out, error)

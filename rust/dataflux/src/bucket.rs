@@ -37,14 +37,15 @@ impl Bucket {
         &self.client
     }
 
-    /// Reads an object, or a range of it, into memory of the library. At most the client's memory cap:
-    /// [`Bucket::read_into`] has no such limit.
+    /// Reads an object, or a range of it, into memory of the library. At most the client's memory
+    /// cap: [`Bucket::read_into`] has no such limit.
     pub fn get(&self, object: impl Into<String>) -> Get {
         Get { at: Target::new(self, object), offset: 0, length: u64::MAX }
     }
 
     /// Fills memory with the bytes of an object, by parallel ranges if that is long. Fails with
-    /// [`Code::OutOfRange`](crate::Code::OutOfRange) if the object ends earlier; its content is undefined then.
+    /// [`Code::OutOfRange`](crate::Code::OutOfRange) if the object ends earlier; its content is
+    /// undefined then.
     pub fn read_into<'a>(&self, object: impl Into<String>, memory: &'a mut [u8]) -> ReadInto<'a> {
         ReadInto { at: Target::new(self, object), offset: 0, memory }
     }
@@ -54,7 +55,8 @@ impl Bucket {
         Stat { at: Target::new(self, object) }
     }
 
-    /// Inserts an object by one request, with its checksum. Without a condition the last writer wins.
+    /// Inserts an object by one request, with its checksum. Without a condition the last writer
+    /// wins.
     pub fn put<'a>(&self, object: impl Into<String>, body: impl Into<Body<'a>>) -> Put<'a> {
         let at = Target::new(self, object);
         Put { at, body: body.into(), attributes: Attributes::new() }

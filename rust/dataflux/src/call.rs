@@ -171,8 +171,8 @@ impl Drop for LentQueue {
     }
 }
 
-/// One kind of call. The memory that it lends is its own, and stays in its place until it is dropped,
-/// which is after the operation's end.
+/// One kind of call. The memory that it lends is its own, and stays in its place until it is
+/// dropped, which is after the operation's end.
 pub trait Verb: Send {
     /// What it gives.
     type Output;
@@ -184,8 +184,8 @@ pub trait Verb: Send {
     fn finish(&mut self, ended: Ended) -> Result<Self::Output>;
 }
 
-/// What is under way. Fields are dropped in this order: the operation is freed, which waits until it
-/// uses no lent memory, before the queue and that memory go.
+/// What is under way. Fields are dropped in this order: the operation is freed, which waits until
+/// it uses no lent memory, before the queue and that memory go.
 struct Running<'a, T> {
     op: OperationHandle,
     queue: LentQueue,
@@ -221,8 +221,8 @@ pub(crate) fn wait<'a, V: Verb + 'a>(verb: V) -> Result<V::Output> {
 
 /// A call that has begun, and which nobody waits for yet.
 ///
-/// Dropping it cancels the call, and waits until that uses no memory any more: milliseconds. It holds
-/// a descriptor while it is under way. Programs with very many calls at a time use
+/// Dropping it cancels the call, and waits until that uses no memory any more: milliseconds. It
+/// holds a descriptor while it is under way. Programs with very many calls at a time use
 /// [`Bucket::get_many`](crate::Bucket::get_many), or futures.
 pub struct Operation<T>(Running<'static, T>);
 
@@ -257,7 +257,8 @@ impl<T> Operation<T> {
     }
 }
 
-/// verb!(Name => Output): how a verb is made. With a lifetime (`Name<'a>`) only `wait()` may borrow.
+/// verb!(Name => Output): how a verb is made. With a lifetime (`Name<'a>`) only `wait()` may
+/// borrow.
 macro_rules! verb {
     ($name:ident => $output:ty) => {
         impl $name {

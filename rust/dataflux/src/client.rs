@@ -38,9 +38,9 @@ impl Inner {
 /// A client of one service. It is `Send` and `Sync`; a clone is the same client. Use one for each
 /// process and service.
 ///
-/// Calls that read or write are those of a [`Bucket`]. Each is a builder: `.wait()` makes the call on
-/// this thread, `.begin()` begins it and waits for nothing, and with the feature `tokio` `.await`
-/// makes it in a task.
+/// Calls that read or write are those of a [`Bucket`]. Each is a builder: `.wait()` makes the call
+/// on this thread, `.begin()` begins it and waits for nothing, and with the feature `tokio`
+/// `.await` makes it in a task.
 ///
 /// Whatever is made by a client keeps it alive. In the child of a fork it does not work: calls fail
 /// with [`Code::FailedPrecondition`], and the child makes a client of its own.
@@ -78,7 +78,8 @@ impl Client {
         Bucket::new(self.clone(), name.into())
     }
 
-    /// Ends all that is under way, with [`Code::Cancelled`], and all later calls fail. From any thread.
+    /// Ends all that is under way, with [`Code::Cancelled`], and all later calls fail. From any
+    /// thread.
     pub fn close(&self) {
         // SAFETY: the handle is ours; this is for any thread.
         unsafe { sys::dataflux_client_close(self.raw()) }
@@ -297,8 +298,8 @@ impl ClientBuilder {
         self
     }
 
-    /// A function that is told what happens: log lines, repeated attempts, progress. It is called on
-    /// a thread of the client's own, one event at a time. When it panics, it is called no more.
+    /// A function that is told what happens: log lines, repeated attempts, progress. It is called
+    /// on a thread of the client's own, one event at a time. When it panics, it is called no more.
     pub fn on_event(mut self, sink: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.sink = Some(Box::new(sink));
         self

@@ -8,8 +8,8 @@ use crate::sys;
 
 /// Bytes that were read, where the library has put them: nothing is copied.
 ///
-/// Until it is dropped its memory counts as borrowed, outside the client's memory cap. It may outlive
-/// client and stream. With the feature `bytes` it becomes a `bytes::Bytes` without a copy.
+/// Until it is dropped its memory counts as borrowed, outside the client's memory cap. It may
+/// outlive client and stream. With the feature `bytes` it becomes a `bytes::Bytes` without a copy.
 pub struct Data {
     start: NonNull<u8>,
     size: usize,

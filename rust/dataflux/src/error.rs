@@ -228,7 +228,8 @@ impl Error {
     pub fn is_retryable(&self) -> bool {
         self.0.retryable
     }
-    /// Whether the service may have carried out an attempt, or may still do so, despite the failure.
+    /// Whether the service may have carried out an attempt, or may still do so, despite the
+    /// failure.
     pub fn is_outcome_unknown(&self) -> bool {
         self.0.outcome_unknown
     }

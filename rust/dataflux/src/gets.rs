@@ -21,7 +21,8 @@ pub struct Get {
 impl Get {
     setters!(at: generation timeout);
 
-    /// These bytes alone, cut at the object's end. [`Code::OutOfRange`](crate::Code::OutOfRange) if they begin at or behind it.
+    /// These bytes alone, cut at the object's end. [`Code::OutOfRange`](crate::Code::OutOfRange) if
+    /// they begin at or behind it.
     pub fn range(mut self, range: impl RangeBounds<u64>) -> Self {
         (self.offset, self.length) = offset_and_length(range);
         self

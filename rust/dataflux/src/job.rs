@@ -9,8 +9,8 @@ use crate::sys;
 
 handle!(JobHandle, dataflux_job, dataflux_job_free);
 
-/// The part of one process. Each second or so it is given what the others say of themselves, and limits
-/// the rate at which a client starts requests (docs/job.md).
+/// The part of one process. Each second or so it is given what the others say of themselves, and
+/// limits the rate at which a client starts requests (docs/job.md).
 pub struct Job(Mutex<JobHandle>);
 
 impl Job {

@@ -18,9 +18,9 @@
 //! # Calls
 //!
 //! A call is a builder. `.wait()` makes it on this thread. `.begin()` begins it and gives an
-//! [`Operation`], to be waited for or cancelled. With the feature `tokio` `.await` makes it in a task:
-//! dropping the future cancels the call. Only `.wait()` borrows memory; the others own it, so that a
-//! future or operation that is leaked hurts nobody.
+//! [`Operation`], to be waited for or cancelled. With the feature `tokio` `.await` makes it in a
+//! task: dropping the future cancels the call. Only `.wait()` borrows memory; the others own it, so
+//! that a future or operation that is leaked hurts nobody.
 //!
 //! # Features
 //!
@@ -37,8 +37,8 @@
 //! # Threads, forks, panics
 //!
 //! Handles are `Send` and `Sync`. In the child of a fork those of the parent fail with
-//! [`Code::FailedPrecondition`], and dropping them does nothing. Functions that a program gives (tokens,
-//! events) are called on a thread of this crate; a panic in one stays there.
+//! [`Code::FailedPrecondition`], and dropping them does nothing. Functions that a program gives
+//! (tokens, events) are called on a thread of this crate; a panic in one stays there.
 #![warn(missing_docs)]
 
 use dataflux_sys as sys;

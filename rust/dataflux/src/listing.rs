@@ -19,7 +19,8 @@ handle!(ListingHandle, dataflux_listing, dataflux_listing_free);
 handle!(ListerHandle, dataflux_lister, dataflux_lister_free);
 
 impl Bucket {
-    /// Lists the objects whose names begin with a prefix; "" for all. It is proved complete, or fails.
+    /// Lists the objects whose names begin with a prefix; "" for all. It is proved complete, or
+    /// fails.
     pub fn list(&self, prefix: impl Into<String>) -> List {
         List { bucket: self.clone(), filter: Filter { prefix: prefix.into(), ..Filter::default() } }
     }

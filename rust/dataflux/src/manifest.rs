@@ -98,8 +98,8 @@ fn save(client: &Client, listing: &Listing, place: Place) -> Call<()> {
     Call::new(client, begin, |_| Ok(()))
 }
 
-/// A saved listing. Opening reads no rows; they are checked when they are first used. A clone is the
-/// same one.
+/// A saved listing. Opening reads no rows; they are checked when they are first used. A clone is
+/// the same one.
 #[derive(Clone)]
 pub struct Manifest {
     handle: Arc<ManifestHandle>,

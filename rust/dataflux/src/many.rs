@@ -238,8 +238,8 @@ pub(crate) struct Reading {
 }
 
 /// Items in batches of whatever is there. Items that are not taken stay under the client's memory
-/// cap, so that a slow consumer stops the network. Dropping it ends what is under way: milliseconds.
-/// A failure ends it.
+/// cap, so that a slow consumer stops the network. Dropping it ends what is under way:
+/// milliseconds. A failure ends it.
 pub struct Batches<'a> {
     reading: Option<Reading>, // None: let go of
     feed: Option<Feed<'a>>,

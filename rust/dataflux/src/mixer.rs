@@ -21,8 +21,9 @@ pub enum Exhausted {
     Drop,
 }
 
-/// Which source each draw is from: a pure function, of which any draw is found at once. After n draws a
-/// source of p among P parts has given n * p / P samples, rounded down or up. A clone is the same one.
+/// Which source each draw is from: a pure function, of which any draw is found at once. After n
+/// draws a source of p among P parts has given n * p / P samples, rounded down or up. A clone is
+/// the same one.
 ///
 /// ```
 /// # fn main() -> dataflux::Result<()> {
@@ -65,8 +66,8 @@ impl Mixer {
         Mixer::with_stages(&sizes, &[Stage { from: 0, parts }], None, exhausted)
     }
 
-    /// The same with weights that change at draws; `counts` is what each source had given before the
-    /// first of them.
+    /// The same with weights that change at draws; `counts` is what each source had given before
+    /// the first of them.
     pub fn with_stages(
         sizes: &[u64],
         stages: &[Stage],

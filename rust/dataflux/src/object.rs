@@ -95,7 +95,8 @@ impl Object {
 /// Attributes that are written with an object. What is not set has the service's default.
 ///
 /// ```
-/// let attributes = dataflux::Attributes::new().content_type("image/jpeg").metadata("label", "cat");
+/// let attributes = dataflux::Attributes::new().content_type("image/jpeg").metadata("label",
+/// "cat");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes {

@@ -14,8 +14,8 @@ use crate::sys;
 handle!(BatchGetterHandle, dataflux_batch_getter, dataflux_batch_getter_free);
 
 impl Bucket {
-    /// Begins a stream of batches in memory that is given with each: of rows of a listing by number,
-    /// or, without one, of samples. Push as many batches ahead as there is memory for.
+    /// Begins a stream of batches in memory that is given with each: of rows of a listing by
+    /// number, or, without one, of samples. Push as many batches ahead as there is memory for.
     ///
     /// ```
     /// # fn main() -> dataflux::Result<()> {
@@ -64,8 +64,8 @@ pub struct RowBatches {
 pub struct FilledBatch {
     /// Its number, from 0.
     pub number: u64,
-    /// The memory that was given: row i begins at i times its size divided by the rows. Bytes that a row
-    /// does not fill are as they were.
+    /// The memory that was given: row i begins at i times its size divided by the rows. Bytes that
+    /// a row does not fill are as they were.
     pub memory: Vec<u8>,
     /// Bytes of each row.
     pub sizes: Box<[u64]>,

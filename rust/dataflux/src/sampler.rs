@@ -113,7 +113,8 @@ impl Sampler {
         Ok(self.len()? == 0)
     }
 
-    /// The rows at positions of this rank. [`Code::OutOfRange`](crate::Code::OutOfRange) beyond them.
+    /// The rows at positions of this rank. [`Code::OutOfRange`](crate::Code::OutOfRange) beyond
+    /// them.
     pub fn rows(&self, positions: Range<u64>) -> Result<Vec<u64>> {
         check_version()?;
         let count = positions.end.saturating_sub(positions.start) as usize;
@@ -135,8 +136,8 @@ impl Sampler {
         Ok(begins.flat_map(some))
     }
 
-    /// The first position behind the window of a position. Rows that are read by their numbers up to
-    /// there come by whole blocks.
+    /// The first position behind the window of a position. Rows that are read by their numbers up
+    /// to there come by whole blocks.
     pub fn window_end(&self, position: u64) -> Result<u64> {
         check_version()?;
         // SAFETY: the options live during the call.

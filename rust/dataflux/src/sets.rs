@@ -83,8 +83,8 @@ impl Bucket {
         Call::new(&self.client, self.of_sets(prefix.into(), sys::dataflux_remove_sets), Report::of)
     }
 
-    /// Removes complete sets below a prefix, but for so many newest ones. With a time it also removes
-    /// unfinished ones that nobody wrote to for so long: choose more than a save takes.
+    /// Removes complete sets below a prefix, but for so many newest ones. With a time it also
+    /// removes unfinished ones that nobody wrote to for so long: choose more than a save takes.
     pub fn keep_last_sets(
         &self,
         prefix: impl Into<String>,
@@ -181,8 +181,8 @@ impl CheckpointSet {
         Call::new(self.client(), begin, Report::of)
     }
 
-    /// Begins a save over the set: the same state is saved again below the same prefix. Gives a text,
-    /// which each process of the save turns into a set by [`CheckpointSet::over`].
+    /// Begins a save over the set: the same state is saved again below the same prefix. Gives a
+    /// text, which each process of the save turns into a set by [`CheckpointSet::over`].
     pub fn begin_over(&self) -> Call<String> {
         let set = self.clone();
         let begin = move |start: &mut Start| {
@@ -356,7 +356,8 @@ pub struct CommitSet {
 }
 
 impl CommitSet {
-    /// The last object's name, without a slash, and its bytes; default: ".dataflux-complete", empty.
+    /// The last object's name, without a slash, and its bytes; default: ".dataflux-complete",
+    /// empty.
     pub fn last(mut self, name: impl Into<String>, body: impl Into<Body<'static>>) -> Self {
         self.last = Some(name.into());
         self.body = Some(body.into());

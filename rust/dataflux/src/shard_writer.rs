@@ -66,8 +66,8 @@ impl OpenShardWriter {
         self
     }
 
-    /// Goes on behind the shards of this rank that are there: give it the samples from behind those,
-    /// which [`ShardWriter::resumed`] counts.
+    /// Goes on behind the shards of this rank that are there: give it the samples from behind
+    /// those, which [`ShardWriter::resumed`] counts.
     pub fn resume(mut self) -> Self {
         self.raw.resume = 1;
         self

@@ -16,8 +16,8 @@ use crate::sys;
 
 handle!(IndexHandle, dataflux_shard_index, dataflux_shard_index_free);
 
-/// Where each sample of many shards lies: a file that many processes map. It is immutable, and a clone
-/// is the same one.
+/// Where each sample of many shards lies: a file that many processes map. It is immutable, and a
+/// clone is the same one.
 #[derive(Clone)]
 pub struct ShardIndex(Arc<IndexHandle>);
 
@@ -68,8 +68,8 @@ impl ShardIndex {
         Ok(unsafe { ffi::own_text(self.info()?.bucket) })
     }
 
-    /// The numbers of the samples with a key, ascending. Once in 10^11 the key is another one, which
-    /// [`ShardIndex::split`] tells.
+    /// The numbers of the samples with a key, ascending. Once in 10^11 the key is another one,
+    /// which [`ShardIndex::split`] tells.
     pub fn find(&self, key: &[u8]) -> Result<Vec<u64>> {
         let mut numbers = Vec::new();
         loop {
@@ -175,8 +175,8 @@ impl IndexShards {
         self
     }
 
-    /// Data of at least so many bytes are not read, and then their shard's samples have no checksums;
-    /// default: 1 MiB. `u64::MAX`: all are read.
+    /// Data of at least so many bytes are not read, and then their shard's samples have no
+    /// checksums; default: 1 MiB. `u64::MAX`: all are read.
     pub fn skip_from(mut self, bytes: u64) -> Self {
         self.raw.skip_from = bytes;
         self

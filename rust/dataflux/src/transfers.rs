@@ -33,8 +33,8 @@ type OfFolders = unsafe extern "C" fn(
 ) -> sys::dataflux_status;
 
 impl Bucket {
-    /// Reads an object into a file by parallel ranges. The file gets its name when it is complete and
-    /// compared.
+    /// Reads an object into a file by parallel ranges. The file gets its name when it is complete
+    /// and compared.
     pub fn download_file(
         &self,
         object: impl Into<String>,
@@ -138,8 +138,9 @@ impl Bucket {
         Call::new(&self.client, begin, Report::of)
     }
 
-    /// Removes all objects whose names begin with a prefix: "tmp" is "tmpfoo", too, and "" is the whole
-    /// bucket. Newer objects than those that were listed stay. Failed names are in the report.
+    /// Removes all objects whose names begin with a prefix: "tmp" is "tmpfoo", too, and "" is the
+    /// whole bucket. Newer objects than those that were listed stay. Failed names are in the
+    /// report.
     pub fn remove_prefix(&self, prefix: impl Into<String>, dry_run: bool) -> Call<Report> {
         let (bucket, prefix) = (self.clone(), prefix.into());
         let begin = move |start: &mut Start| {

@@ -125,8 +125,8 @@ pub struct OpenWriter {
 impl OpenWriter {
     writer_options!();
 
-    /// The generation that has to be live; 0: there has to be none. By default what is there when the
-    /// writer is opened has to be there at its end, which costs a request.
+    /// The generation that has to be live; 0: there has to be none. By default what is there when
+    /// the writer is opened has to be there at its end, which costs a request.
     pub fn if_generation_match(mut self, generation: i64) -> Self {
         self.options.conditions.generation_match = Some(generation);
         self
@@ -153,7 +153,8 @@ impl Verb for OpenWriter {
     }
 }
 
-/// Writes one object. Dropping it without a commit removes what was sent, which may take some seconds.
+/// Writes one object. Dropping it without a commit removes what was sent, which may take some
+/// seconds.
 pub struct Writer {
     handle: WriterHandle,
     client: Client,

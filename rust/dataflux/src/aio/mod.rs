@@ -1,9 +1,9 @@
 //! Calls as futures, and streams, for tokio.
 //!
-//! Each runtime has one queue of the library, whose descriptor a task of the runtime watches. A future
-//! begins its call when it is first polled, and is woken by that task. What a call needs (its
-//! operation and the memory that it lends) belongs to the queue until the end: so a future that is
-//! dropped cancels its call and waits for nothing, and one that is leaked hurts nobody.
+//! Each runtime has one queue of the library, whose descriptor a task of the runtime watches. A
+//! future begins its call when it is first polled, and is woken by that task. What a call needs
+//! (its operation and the memory that it lends) belongs to the queue until the end: so a future
+//! that is dropped cancels its call and waits for nothing, and one that is leaked hurts nobody.
 //!
 //! Streams have a queue each. Their items stay under the client's memory cap until somebody takes
 //! them, which a queue that is shared would not allow.

@@ -78,8 +78,8 @@ impl Steps for ListBatches {
 pub struct BatchStream<'a>(Watched<Batches<'a>>);
 
 impl<'a> GetMany<'a> {
-    /// Begins to read ahead, within the client's memory cap, and gives a stream of batches. Dropping
-    /// it ends what is under way.
+    /// Begins to read ahead, within the client's memory cap, and gives a stream of batches.
+    /// Dropping it ends what is under way.
     pub fn stream(self) -> Result<BatchStream<'a>> {
         Ok(BatchStream(Watched { fd: None, steps: self.start()? }))
     }

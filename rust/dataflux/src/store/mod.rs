@@ -34,10 +34,10 @@ const REMOVALS: usize = 64;
 
 /// A bucket as an [`ObjectStore`].
 ///
-/// The `version` of an object is its generation: reads can be of one, and conditional writes need it.
-/// Reads of an object are all of one generation. A listing of the library has no times: on GCS
-/// `last_modified` is the time that is in the generation, and elsewhere 1970. An upload by parts fails
-/// if somebody else wrote the object meanwhile.
+/// The `version` of an object is its generation: reads can be of one, and conditional writes need
+/// it. Reads of an object are all of one generation. A listing of the library has no times: on GCS
+/// `last_modified` is the time that is in the generation, and elsewhere 1970. An upload by parts
+/// fails if somebody else wrote the object meanwhile.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
