@@ -46,10 +46,10 @@ class Tests(Builder):
         self.environment.update(DATAFLUX_LIB_DIR=str(library), DATAFLUX_EMULATOR=self.emulator,
                                 LD_LIBRARY_PATH=":".join(paths))
 
-    def test(self, name, command):
-        """Runs a program of Rust's test harness and takes in its cases."""
+    def test(self, name, command, choice=()):
+        """Runs a program of Rust's test harness and takes in its cases. `choice`: before a part of a name."""
         print(f"-- {name}", flush=True)
-        chosen = [self.part] if self.part else []
+        chosen = [*choice, self.part] if self.part else []
         ended = subprocess.run([str(word) for word in (*command, *chosen)], env=self.environment, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=CRATES / "dataflux")
         print(ended.stdout, flush=True)
@@ -131,7 +131,7 @@ def core(tests):
         tests.test("samples", ["rustdoc", "--test", "--edition", "2024", "--crate-name", "dataflux",
                                *tests.of_crate(), "-L", tests.folder, "-L", f"native={tests.library}",
                                "--extern", f"dataflux={tests.folder}/libdataflux.rlib",
-                               CRATES / "dataflux/src/lib.rs"])
+                               CRATES / "dataflux/src/lib.rs"], ["--test-args"])
     driver = tests.program("driver", ROOT / "tests/behaviour/driver.rs")
     tests.case("a library of another version is refused", lambda: other_version(tests, driver))
     tests.case("a program leaves with work in flight", lambda: leaving(tests))
