@@ -2356,6 +2356,27 @@ DATAFLUX_API dataflux_status dataflux_upload_file(dataflux_client* client,
  * too: no space on the disk, no service, no credentials; and by cancelling and the time limit.
  * Finished work stays. */
 
+/* Which names below a folder are meant, of objects and of files alike, without the folder in front;
+ * none of a kind of texts takes each. In patterns '*' and '?' stop at '/', "**" crosses it; [a-z],
+ * [!a], {a,b}, and a backslash in front of what stands for itself. An empty text is
+ * DATAFLUX_INVALID_ARGUMENT. */
+typedef struct dataflux_selection {
+  size_t struct_size;
+  const char* const* match; /* match_count patterns of whole names */
+  size_t match_count;
+  const char* const* names; /* name_count names, as they are */
+  size_t name_count;
+  const char* const* include; /* include_count patterns; without '/', of the last part of a name */
+  size_t include_count;
+  const char* const* exclude; /* exclude_count patterns, compared as those */
+  size_t exclude_count;
+  uint64_t min_size;
+  uint64_t max_size;     /* 0 = no bound */
+  int64_t newer_than_ns; /* written since, as ns since 1970; 0 = any time */
+} dataflux_selection;
+
+DATAFLUX_API void dataflux_selection_init(dataflux_selection* selection, size_t size);
+
 typedef struct dataflux_folder_options {
   size_t struct_size;
   const char* path; /* the folder */
@@ -2370,6 +2391,11 @@ typedef struct dataflux_folder_options {
   uint32_t on_error;     /* DATAFLUX_ON_ERROR_STOP: the first name that fails ends the call */
   uint32_t progress;     /* 1: told by events, in bytes; see the section on files */
   uint32_t reserved;
+  const dataflux_selection* select;      /* NULL = each; other names are left alone on both sides */
+  const dataflux_attributes* attributes; /* of an upload, what objects get; NULL = none */
+  uint32_t by_time;    /* 1, with resume: what has the same size, and was written an hour or more
+                          after the other side, is not read */
+  uint32_t no_clobber; /* 1: what is there stays, and counts as already_there */
 } dataflux_folder_options;
 
 DATAFLUX_API void dataflux_folder_options_init(dataflux_folder_options* options, size_t size);
@@ -2398,6 +2424,39 @@ DATAFLUX_API dataflux_status dataflux_download_folder(dataflux_client* client,
                                                       dataflux_queue* queue, uint64_t tag,
                                                       dataflux_operation** out,
                                                       dataflux_error** err);
+
+typedef struct dataflux_copy_objects_options {
+  size_t struct_size;
+  const char* source_bucket;
+  const char* source_prefix; /* a folder; NULL or "" = the whole bucket */
+  const char* bucket;
+  const char* prefix;
+  const dataflux_selection* select;
+  const dataflux_attributes* attributes; /* what the copies have; NULL = as their sources */
+  uint64_t max_failures;
+  int64_t timeout_ns;
+  uint32_t only_changed; /* 1: what the target has with the same content is left out */
+  uint32_t no_clobber;   /* 1: what is there stays; not with only_changed */
+  uint32_t move;         /* 1: each source is removed when its copy is there */
+  uint32_t dry_run;
+  uint32_t delete_extra; /* 1: in the end, what only the target has is removed; not with move */
+  uint32_t on_error;
+  uint32_t progress;
+  uint32_t reserved;
+} dataflux_copy_objects_options;
+
+DATAFLUX_API void dataflux_copy_objects_options_init(dataflux_copy_objects_options* options,
+                                                     size_t size);
+
+/* Copies or moves the objects below a prefix to another one of the same service, which does it
+ * without their bytes passing here; the result is that of dataflux_upload_folder(), and "path" of a
+ * failure is the source's name. Contents are the same by size and CRC32C, or where listings have
+ * none by ETag, or by a target that was written later. With only_changed a copy replaces what the
+ * listing has shown and nothing newer. Names below the target are no source. */
+DATAFLUX_API dataflux_status dataflux_copy_objects(dataflux_client* client,
+                                                   const dataflux_copy_objects_options* options,
+                                                   dataflux_queue* queue, uint64_t tag,
+                                                   dataflux_operation** out, dataflux_error** err);
 
 typedef struct dataflux_remove_prefix_options {
   size_t struct_size;

@@ -729,8 +729,34 @@ void call_player::copy_folder() {
   o.delete_extra = dice_.chance(4) ? 1 : 0;
   o.on_error = static_cast<std::uint32_t>(dice_.below(3));
   o.progress = dice_.chance(4) ? 1 : 0;
+  const char* const texts[]{"*", dice_.chance(8) ? nullptr : "**"};
+  dataflux_selection select;
+  dataflux_selection_init(&select, sizeof select);
+  select.match = select.exclude = texts;
+  select.match_count = dice_.below(3);
+  select.exclude_count = dice_.below(2);
+  select.min_size = dice_.below(3);
+  select.max_size = dice_.below(3);
+  if (dice_.chance(4)) o.select = odd_.of(select, dice_);
+  o.by_time = dice_.chance(4) ? 1 : 0;
+  o.no_clobber = dice_.chance(4) ? 1 : 0;
+  dataflux_copy_objects_options between;
+  dataflux_copy_objects_options_init(&between, sizeof between);
+  between.source_bucket = between.bucket = "bkt";
+  between.source_prefix = dice_.chance(8) ? nullptr : "o";
+  between.prefix = "made/copied";
+  between.select = o.select;
+  between.timeout_ns = o.timeout_ns;
+  between.only_changed = o.resume;
+  between.no_clobber = o.no_clobber;
+  between.dry_run = o.dry_run;
+  between.delete_extra = o.delete_extra;
+  between.on_error = o.on_error;
+  between.progress = o.progress;
+  const bool copies = dice_.chance(3);
   begin([&](auto* queue, auto** out, auto** err) {
     dataflux_client* const client = any(clients_);
+    if (copies) return dataflux_copy_objects(client, &between, queue, 47, out, err);
     // Not by options of another version: without its prefix it would be the whole bucket.
     if (downwards) return dataflux_download_folder(client, &o, queue, 42, out, err);
     return dataflux_upload_folder(client, &o, queue, 43, out, err);

@@ -850,6 +850,22 @@ dataflux_status folder(place& p, copying copy, const char* name, const char* pre
     return copy(p.client.get(), &o, queue, tag, out, nullptr);
   });
 }
+dataflux_status copy_objects(place& p) {
+  const char* const texts[]{"**"};
+  auto select = made(dataflux_selection_init);
+  select.match = texts;
+  select.match_count = 1;
+  auto o = made(dataflux_copy_objects_options_init);
+  o.source_bucket = o.bucket = "bkt";
+  o.source_prefix = "tmp";
+  o.prefix = "copied";
+  o.select = &select;
+  o.on_error = DATAFLUX_ON_ERROR_STOP;
+  o.only_changed = 1;
+  return p.call([&](auto queue, auto tag, auto out) {
+    return dataflux_copy_objects(p.client.get(), &o, queue, tag, out, nullptr);
+  });
+}
 dataflux_status remove_prefix(place& p) {
   auto o = made(dataflux_remove_prefix_options_init);
   o.bucket = "bkt";
@@ -963,6 +979,7 @@ std::vector<doing> all_of(const std::string& endpoint) {
       {"verify_shards", verify_shards, [](place& p) { index_shards(p, p.path("index")); }},
       {"list_sets", list_sets},
       {"remove_sets", remove_sets, sets_gone},
+      {"copy_objects", copy_objects, [](place& p) { put(p, "tmp/a"); }},
       {"remove_prefix", remove_prefix,
        [](place& p) {
          put(p, "tmp/a");

@@ -157,6 +157,73 @@ TEST_CASE("dataflux_upload_folder: names that fail are counted, and the first on
   CHECK(up.run(dataflux_upload_folder, w.client, why) != DATAFLUX_OK);
 }
 
+TEST_CASE("dataflux_copy_objects, dataflux_selection: below one prefix to another", "[c_api]") {
+  world w;
+  w.server.put("bkt", "s/a.jpg", "1");
+  w.server.put("bkt", "s/d/b.jpg", "22");
+  w.server.put("bkt", "s/c.txt", "3");
+  w.server.put("bkt", "t/extra.jpg", "x");
+  w.server.put("bkt", "t/keep.txt", "x");
+  told why;
+  const char* const jpg[]{"**.jpg"};
+  dataflux_selection select;
+  dataflux_selection_init(&select, sizeof select);
+  select.match = jpg;
+  select.match_count = 1;
+  dataflux_copy_objects_options o;
+  dataflux_copy_objects_options_init(&o, sizeof o);
+  o.source_bucket = o.bucket = "bkt";
+  o.source_prefix = "s";
+  o.prefix = "t";
+  o.select = &select;
+  o.only_changed = o.delete_extra = 1;
+  const auto run = [&](operation_ptr* kept) {
+    return outcome(
+        [&](dataflux_operation** op, dataflux_error** err) {
+          return dataflux_copy_objects(w.client.get(), &o, nullptr, 7, op, err);
+        },
+        why, kept);
+  };
+  operation_ptr op;
+  REQUIRE(run(&op) == DATAFLUX_OK);
+  CHECK(json_of(op).find(R"("found":2,"copied":2,"bytes":3)") != std::string::npos);
+  CHECK(json_of(op).find(R"("removed":1,"failed":0)") != std::string::npos);
+  CHECK(w.server.get("bkt", "t/d/b.jpg") == "22");
+  CHECK(w.server.get("bkt", "t/keep.txt") == "x");
+  CHECK_FALSE(w.server.get("bkt", "t/extra.jpg"));
+  REQUIRE(run(&op) == DATAFLUX_OK);
+  CHECK(json_of(op).find(R"("already_there":2)") != std::string::npos);
+
+  copies down;
+  down.o.prefix = "s";
+  down.o.select = &select;
+  REQUIRE(down.run(dataflux_download_folder, w.client, why) == DATAFLUX_OK);
+  CHECK(read(down.folder.path / "d" / "b.jpg") == "22");
+  CHECK_FALSE(fs::exists(down.folder.path / "c.txt"));
+
+  const auto refused = [&](const auto& change) {
+    const auto before = o;
+    const auto selected = select;
+    change();
+    CHECK(run(nullptr) == DATAFLUX_INVALID_ARGUMENT);
+    o = before;
+    select = selected;
+  };
+  refused([&] { o.source_bucket = nullptr; });
+  refused([&] { o.bucket = nullptr; });
+  refused([&] { o.prefix = "s/"; });
+  refused([&] { o.move = 1; });
+  refused([&] { o.on_error = 9; });
+  refused([&] { o.struct_size = 1; });
+  refused([&] { select.match = nullptr; });
+  refused([&] { select.struct_size = 1; });
+  const char* const none[]{nullptr};
+  refused([&] { select.match = none; });
+  const char* const empty[]{""};
+  refused([&] { select.match = empty; });
+  refused([&] { select.min_size = 2, select.max_size = 1; });
+}
+
 TEST_CASE("dataflux_remove_prefix: what begins with it goes, and nothing else", "[c_api]") {
   world w;
   for (int i = 0; i < 30; ++i) w.server.put("bkt", "p/" + std::to_string(i), "12345");

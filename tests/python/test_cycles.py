@@ -38,6 +38,8 @@ CALLS = {
     "download": lambda c, folder, file: c.download(MISSING, folder / "x"),
     "upload_folder": lambda c, folder, file: c.upload_folder(file.parent, MISSING),
     "download_folder": lambda c, folder, file: c.download_folder(MISSING, folder),
+    "copy_tree": lambda c, folder, file: c.copy_tree(MISSING, MISSING + "y"),
+    "sync": lambda c, folder, file: c.sync(file.parent, MISSING),
     "remove_prefix": lambda c, folder, file: c.remove_prefix(MISSING),
     "list": lambda c, folder, file: c.list(MISSING),
     "list_shared": lambda c, folder, file: c.list_shared(MISSING, folder / "m",

@@ -381,7 +381,7 @@ def test_verbs_of_tasks_are_coroutine_functions():
     mocked = create_autospec(dataflux.AsyncClient, instance=True)
     asyncio.run(mocked.get("gs://bkt/x"))
     for verb in ("get", "stat", "exists", "put", "delete", "copy", "move", "compose", "patch", "read_into", "upload",
-                 "download", "upload_folder", "download_folder", "remove_prefix", "list", "list_shared",
+                 "download", "upload_folder", "download_folder", "copy_tree", "sync", "remove_prefix", "list", "list_shared",
                  "save_manifest", "list_sets", "keep_last_sets", "remove_sets", "find_leftovers",
                  "remove_leftovers", "bucket", "buckets", "permissions"):
         assert inspect.iscoroutinefunction(getattr(dataflux.AsyncClient, verb)), verb

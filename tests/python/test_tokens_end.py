@@ -137,6 +137,7 @@ ROADS = {
     "upload_folder": ("objects.insert", 7, lambda c, p: c.upload_folder(p.folder / "up", p.url("g"))),
     "download_folder": ("objects.media", 7,
                         lambda c, p: c.download_folder(p.url("d/"), p.folder / "here")),
+    "copy_tree": ("objects.rewrite", 7, lambda c, p: c.copy_tree(p.url("d/"), p.url("copied"))),
     "remove_prefix": ("objects.delete", 7, lambda c, p: c.remove_prefix(p.url("d/"))),
     "set": ("objects.insert", 2, save_set),
     "fsspec cat": ("objects.media", 20, fs_cat),

@@ -91,7 +91,7 @@ _VERBS = (
     "index_shards", "verify_shards", "save_shard_index", "open_shard_index", "get_samples",
     "shard_writer",
     "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
-    "upload", "download", "upload_folder", "download_folder", "remove_prefix",
+    "upload", "download", "upload_folder", "download_folder", "copy_tree", "sync", "remove_prefix",
     "find_leftovers", "remove_leftovers",
     "bucket", "buckets", "permissions", "bulk_restore",
     "sign_url", "sign_form",

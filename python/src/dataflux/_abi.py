@@ -223,9 +223,12 @@ FUNCTIONS = {
     'download_file': 'iPPPQPP',
     'upload_file_options_init': 'vPQ',
     'upload_file': 'iPPPQPP',
+    'selection_init': 'vPQ',
     'folder_options_init': 'vPQ',
     'upload_folder': 'iPPPQPP',
     'download_folder': 'iPPPQPP',
+    'copy_objects_options_init': 'vPQ',
+    'copy_objects': 'iPPPQPP',
     'remove_prefix_options_init': 'vPQ',
     'remove_prefix': 'iPPPQPP',
 }
@@ -279,7 +282,9 @@ STRUCTS = {
     'keep_last_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('count', 'Q'), ('remove_unfinished_older_than_ns', 'q'), ('timeout_ns', 'q')),
     'download_file_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('path', 's'), ('generation', 'q'), ('offset', 'Q'), ('length', 'Q'), ('timeout_ns', 'q'), ('resume', 'I'), ('no_flush', 'I'), ('progress', 'I'), ('reserved', 'I')),
     'upload_file_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('path', 's'), ('conditions', 'P'), ('attributes', 'P'), ('timeout_ns', 'q'), ('resume', 'I'), ('progress', 'I')),
-    'folder_options': (('struct_size', 'Q'), ('path', 's'), ('bucket', 's'), ('prefix', 's'), ('max_failures', 'Q'), ('timeout_ns', 'q'), ('resume', 'I'), ('dry_run', 'I'), ('delete_extra', 'I'), ('on_error', 'I'), ('progress', 'I'), ('reserved', 'I')),
+    'selection': (('struct_size', 'Q'), ('match', 'P'), ('match_count', 'Q'), ('names', 'P'), ('name_count', 'Q'), ('include', 'P'), ('include_count', 'Q'), ('exclude', 'P'), ('exclude_count', 'Q'), ('min_size', 'Q'), ('max_size', 'Q'), ('newer_than_ns', 'q')),
+    'folder_options': (('struct_size', 'Q'), ('path', 's'), ('bucket', 's'), ('prefix', 's'), ('max_failures', 'Q'), ('timeout_ns', 'q'), ('resume', 'I'), ('dry_run', 'I'), ('delete_extra', 'I'), ('on_error', 'I'), ('progress', 'I'), ('reserved', 'I'), ('select', 'P'), ('attributes', 'P'), ('by_time', 'I'), ('no_clobber', 'I')),
+    'copy_objects_options': (('struct_size', 'Q'), ('source_bucket', 's'), ('source_prefix', 's'), ('bucket', 's'), ('prefix', 's'), ('select', 'P'), ('attributes', 'P'), ('max_failures', 'Q'), ('timeout_ns', 'q'), ('only_changed', 'I'), ('no_clobber', 'I'), ('move', 'I'), ('dry_run', 'I'), ('delete_extra', 'I'), ('on_error', 'I'), ('progress', 'I'), ('reserved', 'I')),
     'remove_prefix_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('older_than_ns', 'q'), ('max_failures', 'Q'), ('timeout_ns', 'q'), ('for_good', 'I'), ('dry_run', 'I'), ('progress', 'I'), ('reserved', 'I')),
 }
 ABI_VERSION = 1

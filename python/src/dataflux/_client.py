@@ -10,6 +10,7 @@ from . import _abi, _events, _threads
 from ._buckets import BucketVerbs
 from ._calls import checked, watched
 from ._errors import PreconditionError, taken
+from ._copying import CopyingVerbs
 from ._file import FileVerbs
 from ._get_many import GetManyVerbs, first_of
 from ._handles import ClientHandle, ErrorHandle
@@ -419,6 +420,7 @@ class Verbs(
     GetManyVerbs,
     FileVerbs,
     TransferVerbs,
+    CopyingVerbs,
     ListVerbs,
     ManifestVerbs,
     ShardVerbs,
