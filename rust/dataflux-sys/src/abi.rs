@@ -1769,6 +1769,43 @@ const _: () = {
 };
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
+pub struct dataflux_selection {
+    pub struct_size: usize,
+    pub r#match: *const *const c_char,
+    pub match_count: usize,
+    pub names: *const *const c_char,
+    pub name_count: usize,
+    pub include: *const *const c_char,
+    pub include_count: usize,
+    pub exclude: *const *const c_char,
+    pub exclude_count: usize,
+    pub min_size: u64,
+    pub max_size: u64,
+    pub newer_than_ns: i64,
+}
+impl Default for dataflux_selection {
+    fn default() -> Self {
+        Self { struct_size: size_of::<Self>(), ..unsafe { core::mem::zeroed() } }
+    }
+}
+const _: () = {
+    assert!(size_of::<dataflux_selection>() == 96);
+    assert!(align_of::<dataflux_selection>() == 8);
+    assert!(offset_of!(dataflux_selection, struct_size) == 0);
+    assert!(offset_of!(dataflux_selection, r#match) == 8);
+    assert!(offset_of!(dataflux_selection, match_count) == 16);
+    assert!(offset_of!(dataflux_selection, names) == 24);
+    assert!(offset_of!(dataflux_selection, name_count) == 32);
+    assert!(offset_of!(dataflux_selection, include) == 40);
+    assert!(offset_of!(dataflux_selection, include_count) == 48);
+    assert!(offset_of!(dataflux_selection, exclude) == 56);
+    assert!(offset_of!(dataflux_selection, exclude_count) == 64);
+    assert!(offset_of!(dataflux_selection, min_size) == 72);
+    assert!(offset_of!(dataflux_selection, max_size) == 80);
+    assert!(offset_of!(dataflux_selection, newer_than_ns) == 88);
+};
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
 pub struct dataflux_folder_options {
     pub struct_size: usize,
     pub path: *const c_char,
@@ -1782,6 +1819,10 @@ pub struct dataflux_folder_options {
     pub on_error: u32,
     pub progress: u32,
     pub reserved: u32,
+    pub select: *const dataflux_selection,
+    pub attributes: *const dataflux_attributes,
+    pub by_time: u32,
+    pub no_clobber: u32,
 }
 impl Default for dataflux_folder_options {
     fn default() -> Self {
@@ -1789,7 +1830,7 @@ impl Default for dataflux_folder_options {
     }
 }
 const _: () = {
-    assert!(size_of::<dataflux_folder_options>() == 72);
+    assert!(size_of::<dataflux_folder_options>() == 96);
     assert!(align_of::<dataflux_folder_options>() == 8);
     assert!(offset_of!(dataflux_folder_options, struct_size) == 0);
     assert!(offset_of!(dataflux_folder_options, path) == 8);
@@ -1803,6 +1844,57 @@ const _: () = {
     assert!(offset_of!(dataflux_folder_options, on_error) == 60);
     assert!(offset_of!(dataflux_folder_options, progress) == 64);
     assert!(offset_of!(dataflux_folder_options, reserved) == 68);
+    assert!(offset_of!(dataflux_folder_options, select) == 72);
+    assert!(offset_of!(dataflux_folder_options, attributes) == 80);
+    assert!(offset_of!(dataflux_folder_options, by_time) == 88);
+    assert!(offset_of!(dataflux_folder_options, no_clobber) == 92);
+};
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dataflux_copy_objects_options {
+    pub struct_size: usize,
+    pub source_bucket: *const c_char,
+    pub source_prefix: *const c_char,
+    pub bucket: *const c_char,
+    pub prefix: *const c_char,
+    pub select: *const dataflux_selection,
+    pub attributes: *const dataflux_attributes,
+    pub max_failures: u64,
+    pub timeout_ns: i64,
+    pub only_changed: u32,
+    pub no_clobber: u32,
+    pub r#move: u32,
+    pub dry_run: u32,
+    pub delete_extra: u32,
+    pub on_error: u32,
+    pub progress: u32,
+    pub reserved: u32,
+}
+impl Default for dataflux_copy_objects_options {
+    fn default() -> Self {
+        Self { struct_size: size_of::<Self>(), ..unsafe { core::mem::zeroed() } }
+    }
+}
+const _: () = {
+    assert!(size_of::<dataflux_copy_objects_options>() == 104);
+    assert!(align_of::<dataflux_copy_objects_options>() == 8);
+    assert!(offset_of!(dataflux_copy_objects_options, struct_size) == 0);
+    assert!(offset_of!(dataflux_copy_objects_options, source_bucket) == 8);
+    assert!(offset_of!(dataflux_copy_objects_options, source_prefix) == 16);
+    assert!(offset_of!(dataflux_copy_objects_options, bucket) == 24);
+    assert!(offset_of!(dataflux_copy_objects_options, prefix) == 32);
+    assert!(offset_of!(dataflux_copy_objects_options, select) == 40);
+    assert!(offset_of!(dataflux_copy_objects_options, attributes) == 48);
+    assert!(offset_of!(dataflux_copy_objects_options, max_failures) == 56);
+    assert!(offset_of!(dataflux_copy_objects_options, timeout_ns) == 64);
+    assert!(offset_of!(dataflux_copy_objects_options, only_changed) == 72);
+    assert!(offset_of!(dataflux_copy_objects_options, no_clobber) == 76);
+    assert!(offset_of!(dataflux_copy_objects_options, r#move) == 80);
+    assert!(offset_of!(dataflux_copy_objects_options, dry_run) == 84);
+    assert!(offset_of!(dataflux_copy_objects_options, delete_extra) == 88);
+    assert!(offset_of!(dataflux_copy_objects_options, on_error) == 92);
+    assert!(offset_of!(dataflux_copy_objects_options, progress) == 96);
+    assert!(offset_of!(dataflux_copy_objects_options, reserved) == 100);
 };
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -2060,9 +2152,12 @@ unsafe extern "C" {
     pub fn dataflux_download_file(client: *mut dataflux_client, options: *const dataflux_download_file_options, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;
     pub fn dataflux_upload_file_options_init(options: *mut dataflux_upload_file_options, size: usize);
     pub fn dataflux_upload_file(client: *mut dataflux_client, options: *const dataflux_upload_file_options, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;
+    pub fn dataflux_selection_init(selection: *mut dataflux_selection, size: usize);
     pub fn dataflux_folder_options_init(options: *mut dataflux_folder_options, size: usize);
     pub fn dataflux_upload_folder(client: *mut dataflux_client, options: *const dataflux_folder_options, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;
     pub fn dataflux_download_folder(client: *mut dataflux_client, options: *const dataflux_folder_options, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;
+    pub fn dataflux_copy_objects_options_init(options: *mut dataflux_copy_objects_options, size: usize);
+    pub fn dataflux_copy_objects(client: *mut dataflux_client, options: *const dataflux_copy_objects_options, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;
     pub fn dataflux_remove_prefix_options_init(options: *mut dataflux_remove_prefix_options, size: usize);
     pub fn dataflux_remove_prefix(client: *mut dataflux_client, options: *const dataflux_remove_prefix_options, queue: *mut dataflux_queue, tag: u64, out: *mut *mut dataflux_operation, err: *mut *mut dataflux_error) -> dataflux_status;
 }
