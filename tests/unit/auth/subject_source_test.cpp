@@ -1,6 +1,7 @@
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/subject_source.hpp>
 #include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/http/curl_transport.hpp>
 
 #include <support/catch.hpp>
 
