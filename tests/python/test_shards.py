@@ -16,6 +16,7 @@ from functools import partial
 import pytest
 
 import dataflux
+from cycles import in_cycles
 from interrupts import interrupted_at
 from loops import run  # noqa: F401, a fixture
 
@@ -426,7 +427,7 @@ def test_a_failure_makes_no_cycle(client, filled, index):
                 list(client.get_samples(index, [SAMPLES], on_error=on_error))
             except dataflux.NotFoundError:
                 pass
-        assert gc.collect() == 0
+        assert in_cycles() == 0
     finally:
         gc.enable()
 

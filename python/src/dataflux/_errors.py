@@ -224,8 +224,28 @@ def again(error):
     who is told one gets his own. A traceback has the frames of who was told, and of what those have."""
     from copy import copy
 
-    made = copy(error)
+    try:
+        made = copy(error)
+    except Exception:  # its class is called with others than its args
+        made = type(error).__new__(type(error), *error.args)
+        made.__dict__.update(error.__dict__)
     made.__cause__ = error.__cause__
+    return made
+
+
+_CAUSES = 8  # of causes, that are kept
+
+
+def kept(error):
+    """The same failure for who keeps it: without frames, also of what it was raised from. They have those that
+    waited for them, from Python 3.12 on beyond generators, too, and so whoever keeps it: a cycle."""
+    made = last = again(error)
+    for _ in range(_CAUSES):
+        if last.__cause__ is None:
+            return made
+        cause = last.__cause__ = again(last.__cause__)
+        last = cause
+    last.__cause__ = None  # some lead to each other
     return made
 
 
@@ -233,8 +253,8 @@ def after(why, text):
     """What makes an exception for everybody who asks after the one to whom `why` went: the same failure
     of an Error, else a PreconditionError of that text."""
     if isinstance(why, Error):
-        kept = again(why)
-        return lambda: again(kept)
+        mine = kept(why)
+        return lambda: again(mine)
     return lambda: PreconditionError(text)
 
 

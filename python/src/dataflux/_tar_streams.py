@@ -6,7 +6,7 @@ from struct import Struct
 
 from . import _abi
 from ._calls import checked
-from ._errors import again
+from ._errors import again, kept
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, byref, kind_of, library, struct
 from ._place import count_of
@@ -71,7 +71,7 @@ class ShardStream:
             return next(self._each)
         except Exception as e:
             if not isinstance(e, StopIteration):
-                self._over = again(e)  # a part of a shard never passes for the whole
+                self._over = kept(e)  # a part of a shard never passes for the whole
             raise
 
     @property
