@@ -176,8 +176,10 @@ std::string verify_error(const fault_cell& cell, const dataflux::error& e) {
   const auto lacks = [&text](const std::string& what) {
     return text.find(what) == std::string::npos;
   };
+  // Of an account: which object is signed for, who asks adds.
+  const bool of_account = cell.verb->verb == "iam.signBlob" || cell.verb->verb == "metadata.email";
   const bool of_bucket =
-      cell.verb->verb == "objects.list" || cell.verb->verb == "objects.bulkRestore" ||
+      of_account || cell.verb->verb == "objects.list" || cell.verb->verb == "objects.bulkRestore" ||
       cell.verb->verb == "multipart.uploads" || cell.verb->verb.starts_with("buckets.");
   if (e.verb() != cell.verb->verb) return "the error names another verb";
   // What is not found is the source, of a verb that has one.
@@ -189,7 +191,9 @@ std::string verify_error(const fault_cell& cell, const dataflux::error& e) {
   if (e.message().empty()) return "the error has no message";
   // A listing of buckets is about a project, not a bucket.
   const std::string place = "gs://" + e.bucket() + (of_bucket ? "" : "/" + e.object());
-  if (cell.verb->verb != "buckets.list" && lacks(place)) return "no place is named";
+  if (cell.verb->verb != "buckets.list" && !of_account && lacks(place)) {
+    return "no place is named";
+  }
   if (e.attempts() < 1 || lacks("attempts " + std::to_string(e.attempts()))) return "no attempts";
   if (e.http_status() != 0 && lacks("HTTP " + std::to_string(e.http_status()))) return "no status";
   return {};

@@ -85,7 +85,7 @@ class token_cache {
 
   /// The service refused this value (401), or keys of this id: forget it, so that the next call
   /// gets a fresh one. Does nothing if the value is not the current one any more: somebody else was
-  /// quicker. Nor when it is the one that was refused within the last 10 s, and came again.
+  /// quicker. Nor when it is the one that was refused within the last 1 s, and came again.
   void invalidate(std::string_view authorization);
 
   /// What the service has refused (401) was signed `age` before its reply, which has this Date.

@@ -107,7 +107,7 @@ class token_cache::refresher final : public http::exchange {
     const time_point now = executor->now();
     if (authorization == refused_ && now < refused_until_) return;
     refused_ = authorization;
-    refused_until_ = now + first_backoff;
+    refused_until_ = now + error_remembered;
     replace(nullptr);
   }
 

@@ -163,8 +163,8 @@ DATAFLUX_INLINE void folder_copy::expect(std::uint64_t objects, std::uint64_t by
 }
 
 DATAFLUX_INLINE void folder_copy::fail(error why) {
+  stop_requests();  // first: to note the failure takes memory
   give_up(std::move(why));
-  stop_requests();
 }
 
 DATAFLUX_INLINE void folder_copy::fall_short(error why) {

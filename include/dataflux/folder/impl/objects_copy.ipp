@@ -84,7 +84,7 @@ DATAFLUX_INLINE void objects_copy::open() {
 }
 
 DATAFLUX_INLINE bool objects_copy::turn() {
-  if (stopped()) return true;
+  if (stopped() || !source_ || (meets_target() && !there_)) return true;
   while (!over_ && copying_ < most_copies && next()) {
   }
   return over_;

@@ -169,6 +169,8 @@ inline std::string advice_for_missing(const service::call_identity& call,
     return "the upload session is over: it was finished, cancelled or older than a week; begin a "
            "new one";
   }
+  if (call.verb == "iam.signBlob") return "the service account does not exist";
+  if (call.verb == "metadata.email") return "this machine has no such service account";
   if (words.reason == "NoSuchUpload") return "the upload was completed or aborted, or never was";
   if (is_missing_bucket(call, words)) {
     if (!call.source_bucket.empty() && call.source_bucket != call.bucket) {
