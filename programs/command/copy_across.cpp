@@ -109,12 +109,14 @@ struct target_state {
 };
 
 /// As far as two listings tell. Of S3 they have no CRC32C: then a minute is what clocks may differ.
-bool is_same(const object_columns& from, std::size_t i, const object_columns& to, std::size_t j) {
+bool is_same(const copy_job& job, const object_columns& from, std::size_t i,
+             const object_columns& to, std::size_t j) {
   constexpr std::chrono::minutes clearly_later{1};
   const auto source = from[i];
   const auto target = to[j];
   if (source.size != target.size) return false;
   if (source.crc32c && target.crc32c) return source.crc32c == target.crc32c;
+  if (job.options.by_checksum) return false;
   const auto written = from.extras(i).created;
   const auto copied = to.extras(j).created;
   return written && copied && *copied >= *written + clearly_later;
@@ -159,7 +161,7 @@ void remove_extra(const copy_job& job, const location& target, const std::string
     const auto row = there.rows[i];
     const auto below = row.name.substr(root.size());
     const bool marker = row.size == 0 && (below.empty() || below.ends_with('/'));
-    if (there.met[i] || marker) continue;
+    if (there.met[i] || marker || dataflux::detail::is_reserved_name(row.name)) continue;
     if (!selector->takes(below, row.size, there.rows.extras(i).created)) continue;
     extra.append(row.name, row.size, row.generation, row.crc32c);
   }
@@ -236,7 +238,8 @@ void copy_below_across(const copy_job& job, const source& from, const location& 
       there->met[*at] = true;
     }
     if (!(*wanted)[i]) return;
-    if (at && (job.options.syncs() || job.options.go_on) && is_same(rows, i, there->rows, *at)) {
+    if (at && (job.options.syncs() || job.options.go_on) &&
+        is_same(job, rows, i, there->rows, *at)) {
       return job.report.done({.how = deed::kept,
                               .source = shown_url(where.scheme, where.bucket, name),
                               .target = shown_url(target.scheme, target.bucket, to),

@@ -1,6 +1,7 @@
 #include <dataflux/folder/copy_objects.hpp>
 #include <dataflux/store/change_requests.hpp>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,8 +26,9 @@ dataflux::preconditions conditions_of(const copy_job& job) {
   return {.if_generation_match = job.options.if_generation};
 }
 
-/// By the service: a rename, where it has that and all stays in one bucket.
-result<void> by_the_service(const copy_job& job, const object_metadata& from,
+/// By the service: a rename, where it has that and all stays in one bucket. False: it is copied,
+/// and why its source is still there has been reported.
+result<bool> by_the_service(const copy_job& job, const object_metadata& from,
                             const std::string& bucket, const std::string& name) {
   const bool renames = job.options.moves() && from.bucket == bucket &&
                        job.with.store.traits().moves && job.attributes.empty();
@@ -50,11 +52,8 @@ result<void> by_the_service(const copy_job& job, const object_metadata& from,
                                                              .last_writer_wins = true,
                                                              .limits = {.stop = job.with.stop}});
   if (!made) return made.error();
-  if (job.options.moves() && !renames) {
-    // What is reported is no failure of the copy as well.
-    remove_received(job, from.bucket, from.name, from.generation);
-  }
-  return {};
+  if (!job.options.moves() || renames) return true;
+  return remove_received(job, from.bucket, from.name, from.generation);
 }
 
 void copy(const copy_job& job, const object_metadata& from, const location& target,
@@ -63,12 +62,51 @@ void copy(const copy_job& job, const object_metadata& from, const location& targ
   const auto copied = by_the_service(job, from, target.bucket, name);
   const bool kept = !copied && job.options.no_clobber && copied.error().http_status() == 412;
   if (!copied && !kept) return job.report.failed(copied.error());
+  if (copied && !*copied) return;
   job.report.done({.how = kept ? deed::kept : job.copied(),
                    .source = shown_url(job.with.scheme(), from.bucket, from.name),
                    .target = shown_url(target.scheme, target.bucket, name),
                    .bytes = from.size},
                   from.size);
 }
+
+dataflux::timestamp time_of(const timespec& time) {
+  return dataflux::timestamp(std::chrono::seconds(time.tv_sec) +
+                             std::chrono::nanoseconds(time.tv_nsec));
+}
+
+/// A file's name, and the folder that has it.
+class file_place {
+ public:
+  file_place(const std::string& root, std::string_view path) {
+    if (path.starts_with(root)) path.remove_prefix(root.size());
+    folder_ = ::open(root.empty() ? "." : root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (path.starts_with('/')) path.remove_prefix(1);
+    for (auto slash = path.find('/'); folder_ >= 0 && slash != std::string_view::npos;
+         slash = path.find('/')) {
+      const std::string step(path.substr(0, slash));
+      const int next =
+          ::openat(folder_, step.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+      const int why = errno;
+      ::close(std::exchange(folder_, next));
+      errno = why;
+      path.remove_prefix(slash + 1);
+      while (path.starts_with('/')) path.remove_prefix(1);
+    }
+    name_ = path;
+  }
+  file_place(const file_place&) = delete;
+  file_place& operator=(const file_place&) = delete;
+  ~file_place() {
+    if (folder_ >= 0) ::close(folder_);
+  }
+  int folder() const noexcept { return folder_; }
+  const std::string& name() const noexcept { return name_; }
+
+ private:
+  int folder_{-1};
+  std::string name_{};
+};
 
 bool is_itself(const location& source, const location& target, std::string_view from,
                std::string_view to) {
@@ -86,16 +124,21 @@ bool only_told(const copy_job& job, const location& source, const location& targ
   return true;
 }
 
-bool remove_sent(const copy_job& job, const std::string& path, std::uint64_t size) {
+bool remove_sent(const copy_job& job, const std::string& root, const std::string& path,
+                 std::uint64_t size) {
+  const file_place at(root, path);
   struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0) return job.report.failed(file_error(path, errno)), false;
-  const dataflux::timestamp changed(std::chrono::seconds(facts.st_mtim.tv_sec) +
-                                    std::chrono::nanoseconds(facts.st_mtim.tv_nsec));
-  if (static_cast<std::uint64_t>(facts.st_size) != size || changed > job.started) {
+  const bool there = at.folder() >= 0 &&
+                     ::fstatat(at.folder(), at.name().c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!there) return job.report.failed(file_error(path, errno)), false;
+  const bool same = S_ISLNK(facts.st_mode) ||
+                    (S_ISREG(facts.st_mode) && static_cast<std::uint64_t>(facts.st_size) == size);
+  // The time of its last change tells of another file with its name, too.
+  if (!same || time_of(facts.st_mtim) > job.started || time_of(facts.st_ctim) > job.started) {
     job.report.failed(file_error(path, "was copied, and changed meanwhile: it is still here"));
     return false;
   }
-  if (::unlink(path.c_str()) == 0) return true;
+  if (::unlinkat(at.folder(), at.name().c_str(), 0) == 0) return true;
   job.report.failed(file_error(path, errno));
   return false;
 }

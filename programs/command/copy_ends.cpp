@@ -1,7 +1,9 @@
 #include "copy_ends.hpp"
 
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "local_path.hpp"
 
@@ -14,6 +16,21 @@ using dataflux::result;
 namespace {
 
 error usage(const std::string& text) { return error(errc::invalid_argument, text); }
+
+/// Of a move: what gets one name twice would be lost.
+result<void> check_apart(const std::vector<source>& sources) {
+  std::set<std::string> names;
+  for (const source& each : sources) {
+    const std::string& whole = each.where.is_object() ? each.where.name : each.where.path;
+    const bool apart = !each.many() && !whole.empty() && !whole.ends_with('/') &&
+                       names.insert(last_component(whole)).second;
+    if (apart) continue;
+    return usage(
+        "several sources of a move need last names that differ, and no patterns: one would take "
+        "the place of the other; move them one by one");
+  }
+  return {};
+}
 
 /// Several names need a folder to go to.
 bool takes_several(const location& target, bool recursive) {
@@ -76,7 +93,7 @@ result<void> check_ends(const copy_ends& ends, const cp_options& options) {
     return usage(ends.target.to_string() +
                  " would take several names: end it with '/', or name a folder");
   }
-  return {};
+  return options.moves() && ends.sources.size() > 1 ? check_apart(ends.sources) : result<void>();
 }
 
 }  // namespace

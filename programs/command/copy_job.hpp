@@ -70,9 +70,11 @@ void copy_below_across(const copy_job& job, const source& from, const location& 
 bool only_told(const copy_job& job, const location& source, const location& target,
                std::string_view name, const std::string& to, std::uint64_t size);
 
-/// Of a move: removes a file that was copied, unless it has changed meanwhile; and an object, by
-/// the generation that was copied. Failures are reported. True: it is gone.
-bool remove_sent(const copy_job& job, const std::string& path, std::uint64_t size);
+/// Of a move: removes a file that was copied, unless it, or what has its name, has changed since
+/// the command began; and an object, by the generation that was copied. Below `root` no link is
+/// followed, which may have come meanwhile. Failures are reported. True: it is gone.
+bool remove_sent(const copy_job& job, const std::string& root, const std::string& path,
+                 std::uint64_t size);
 bool remove_received(const copy_job& job, const std::string& bucket, const std::string& name,
                      std::int64_t generation);
 

@@ -70,7 +70,8 @@ void to_file(const copy_job& job, const object_metadata& object, const std::stri
   request.crc32c = object.crc32c;
   request.path = path;
   request.resume = go_on;
-  request.flush = false;
+  // What is removed at its source must be on the disk.
+  request.flush = job.options.moves();
   request.progress = [&job](std::uint64_t bytes) { job.report.moved(bytes); };
   request.limits.stop = job.with.stop;
   const auto got = dataflux::download_file(job.with.transfers, std::move(request));
@@ -84,11 +85,15 @@ void to_file(const copy_job& job, const object_metadata& object, const std::stri
   job.report.done({.how = job.copied(), .source = url, .target = path, .bytes = object.size});
 }
 
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
 /// A folder that nobody may write to is copied from all the same.
 bool journal_beside(const copy_job& job, const std::string& path) {
   if (!job.options.go_on) return false;
-  const auto slash = path.rfind('/');
-  const std::string above = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const std::string above = folder_of(path);
   if (::faccessat(AT_FDCWD, above.c_str(), W_OK, AT_EACCESS) == 0) return true;
   job.report.note("no journal can be kept beside " + path + " (" +
                   std::generic_category().message(errno) +
@@ -143,7 +148,7 @@ void from_file(const copy_job& job, const std::string& path, std::uint64_t size,
   if (!sent->made.fallback.empty()) {
     job.report.note("not uploaded in the safest way: " + sent->made.fallback);
   }
-  if (job.options.moves() && !remove_sent(job, path, size)) return;
+  if (job.options.moves() && !remove_sent(job, folder_of(path), path, size)) return;
   job.report.done({.how = job.copied(), .source = path, .target = url, .bytes = size});
 }
 

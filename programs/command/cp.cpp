@@ -1,6 +1,9 @@
 #include <dataflux/folder/copy_folder.hpp>
 #include <dataflux/transfer/remove_objects.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -26,16 +29,39 @@ using dataflux::result;
 
 namespace {
 
+/// What a move has sent. It is removed when all is sent: a link may lead to another one of them.
+class sent_files {
+ public:
+  void add(const std::string& url, const std::string& path, std::uint64_t size) {
+    all_.push_back({url, path, size});
+  }
+  void remove(const copy_job& job, const std::string& root) const {
+    for (const one& each : all_) {
+      if (!remove_sent(job, root, each.path, each.size)) continue;
+      job.report.done(
+          {.how = job.copied(), .source = each.path, .target = each.url, .bytes = each.size});
+    }
+  }
+
+ private:
+  struct one {
+    std::string url{};
+    std::string path{};
+    std::uint64_t size{0};
+  };
+  std::vector<one> all_{};
+};
+
 /// For the last line; a folder is no object.
 void count(const copy_job& job, const std::string& url, const std::string& path, bool down,
-           const copy_item& item) {
+           const copy_item& item, sent_files& sent) {
   const std::string& target = down ? path : url;
   if (item.outcome == copy_outcome::folder) return job.report.done(0, target);
   if (item.outcome == copy_outcome::removed) {
     return job.report.done({.how = deed::removed, .target = target, .bytes = item.bytes});
   }
   const bool kept = item.outcome == copy_outcome::already_there;
-  if (job.options.moves() && !kept && !down && !remove_sent(job, path, item.bytes)) return;
+  if (job.options.moves() && !kept && !down) return sent.add(url, path, item.bytes);
   job.report.done({.how = kept ? deed::kept : job.copied(),
                    .source = down ? url : path,
                    .target = target,
@@ -43,12 +69,13 @@ void count(const copy_job& job, const std::string& url, const std::string& path,
 }
 
 /// What became of one name.
-void tell(const copy_job& job, const std::string& bucket, bool down, const copy_item& item) {
+void tell(const copy_job& job, const std::string& bucket, bool down, const copy_item& item,
+          sent_files& sent) {
   const std::string path(item.path);
   if (!item.note.empty()) job.report.note(path + ": " + std::string(item.note));
   if (item.failure != nullptr) return job.report.failed(file_error(*item.failure));
   const std::string url = shown_url(job.with.scheme(), bucket, item.object);
-  if (job.only_tell == nullptr) return count(job, url, path, down, item);
+  if (job.only_tell == nullptr) return count(job, url, path, down, item, sent);
   job.report.done(0);
   if (item.outcome == copy_outcome::removed) {
     job.only_tell->tell_removal(down ? path : url, item.bytes);
@@ -58,7 +85,7 @@ void tell(const copy_job& job, const std::string& bucket, bool down, const copy_
 }
 
 copy_folder_request request_for(const copy_job& job, const std::string& bucket, bool down,
-                                missing_names& missing) {
+                                missing_names& missing, sent_files& sent) {
   copy_folder_request request;
   request.bucket = bucket;
   request.resume = job.options.go_on || job.options.syncs();
@@ -68,9 +95,9 @@ copy_folder_request request_for(const copy_job& job, const std::string& bucket, 
   request.dry_run = job.options.dry_run;
   request.delete_extra = job.options.delete_extra;
   request.max_failures = 1;  // each is told
-  request.item = [&job, bucket, down, &missing](const copy_item& item) {
+  request.item = [&job, bucket, down, &missing, &sent](const copy_item& item) {
     missing.met(item.object);
-    tell(job, bucket, down, item);
+    tell(job, bucket, down, item, sent);
   };
   request.found = [&job](std::uint64_t objects, std::uint64_t bytes) {
     job.report.expect(objects, bytes);
@@ -112,8 +139,9 @@ class received {
   void add(const copy_item& item) {
     rows_.append(item.object, item.bytes, item.generation, std::nullopt);
   }
-  void remove(const copy_job& job, const std::string& bucket) {
-    if (rows_.empty()) return;
+  /// `folder`: which has them now. They are on its disk before they are removed elsewhere.
+  void remove(const copy_job& job, const std::string& bucket, const std::string& folder) {
+    if (rows_.empty() || !flushed(job, folder)) return;
     const auto told = [&job](const dataflux::removal_progress& at) {
       for (const auto& each : at.ended) {
         if (each.failure) job.report.failed(*each.failure);
@@ -128,6 +156,15 @@ class received {
   }
 
  private:
+  static bool flushed(const copy_job& job, const std::string& folder) {
+    const int opened =
+        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool good = opened >= 0 && ::syncfs(opened) == 0;
+    if (!good) job.report.failed(file_error(folder, errno));
+    if (opened >= 0) ::close(opened);
+    return good;
+  }
+
   dataflux::object_columns rows_{};
 };
 
@@ -137,8 +174,9 @@ void download_below(const copy_job& job, const source& from, const location& tar
       from.many() ? result<std::string>(target.path) : folder_below(job, where, target.path);
   if (!root) return job.report.failed(root.error());
   missing_names missing(from, where.name);
-  auto request = request_for(job, where.bucket, true, missing);
-  request.path = *std::move(root);
+  sent_files none;
+  auto request = request_for(job, where.bucket, true, missing, none);
+  request.path = *root;
   request.prefix = where.name;
   request.select = selection_in(from, job.narrowed, job.options.recursive);
   request.rows = from.rows;
@@ -151,7 +189,7 @@ void download_below(const copy_job& job, const source& from, const location& tar
   }
   const auto copied = dataflux::download_folder(job.with.transfers, std::move(request));
   if (copied && !job.ended()) missing.report(job.report);
-  moved.remove(job, where.bucket);
+  moved.remove(job, where.bucket, *root);
   if (!from.names.empty() || !copied || copied->found > 0) return report_end(job, copied);
   if (from.many() || job.options.select.narrows()) {
     return job.report.failed(nothing_matches(from, job.options.select));
@@ -180,12 +218,14 @@ void upload_below(const copy_job& job, const source& from, const location& targe
   }
   orphan_notice orphans(job);
   missing_names missing(from, folder_prefix(prefix));
-  auto request = request_for(job, target.bucket, false, missing);
+  sent_files sent;
+  auto request = request_for(job, target.bucket, false, missing, sent);
   request.path = path;
   request.prefix = prefix;
   request.select = selection_in(from, job.narrowed, job.options.recursive);
   request.observer = &orphans;
   const auto copied = dataflux::upload_folder(job.with.transfers, std::move(request));
+  sent.remove(job, path);
   if (copied && !job.ended()) missing.report(job.report);
   const bool nothing = copied && copied->found == 0 && job.report.failures() == 0;
   if (nothing && (from.many() || job.options.select.narrows())) {

@@ -79,6 +79,18 @@ result<source> source_of_manifest(const session& with, const std::string& text) 
                 .text = text};
 }
 
+/// What no name below a source is like would select nothing, without a word.
+result<void> check_patterns(const char* option, const std::vector<std::string>& patterns) {
+  for (const std::string& each : patterns) {
+    if (!each.starts_with('/') && !each.starts_with("./") && !each.ends_with('/')) continue;
+    return error(errc::invalid_argument,
+                 option + (" " + each) +
+                     ": it is compared with names below the source, such as a/b; write a/** for "
+                     "all below a folder");
+  }
+  return {};
+}
+
 }  // namespace
 
 result<void> read_list(selecting_options& options) {
@@ -97,6 +109,8 @@ result<void> read_list(selecting_options& options) {
 }
 
 result<name_selection> selection_of(const selecting_options& options) {
+  if (auto good = check_patterns("--include", options.include); !good) return good.error();
+  if (auto good = check_patterns("--exclude", options.exclude); !good) return good.error();
   name_selection out{.include = options.include, .exclude = options.exclude};
   if (!options.min_size.empty()) {
     const auto size = parse_size(options.min_size);

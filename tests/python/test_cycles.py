@@ -29,6 +29,8 @@ CALLS = {
     "read_into": lambda c, folder, file: c.read_into(MISSING, bytearray(5)),
     "get_ranges": lambda c, folder, file: c.get_ranges(MISSING, [(0, 5)]),
     "put": lambda c, folder, file: c.put(MISSING, b"x"),
+    "sign_url": lambda c, folder, file: c.sign_url(MISSING),
+    "sign_form": lambda c, folder, file: c.sign_form(MISSING),
     "delete": lambda c, folder, file: c.delete(MISSING),
     "copy": lambda c, folder, file: c.copy(MISSING, MISSING + "y"),
     "move": lambda c, folder, file: c.move(MISSING, MISSING + "y"),

@@ -13,7 +13,8 @@ DESCRIPTION = json.loads((ROOT / "c_api/abi/dataflux.json").read_text())
 OPTIONS = [name for name, layout in DESCRIPTION["structs"].items()
            if layout["members"][0]["name"] == "struct_size"]
 # Members that Python leaves at their default, and why.
-LEFT = {("dataflux_get_many_options", "feed_capacity"): "a feed of Python holds few batches of rows",
+LEFT = {("dataflux_selection", "name_count"): "Python chooses by patterns, sizes and times",
+        ("dataflux_get_many_options", "feed_capacity"): "a feed of Python holds few batches of rows",
         ("dataflux_epoch_reads", "gap"): "what the library takes before it knows the network"}
 
 

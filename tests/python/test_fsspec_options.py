@@ -19,7 +19,7 @@ def given(**how):
     fs = DatafluxFileSystem(skip_instance_cache=True, **how)
     own = inspect.signature(dataflux.Client).parameters
     return {name: value for name, value in fs.client._options.given.items()
-            if value not in (None, False, 0, own[name].default)}
+            if value not in (None, False, 0, (), own[name].default)}
 
 
 def test_gcsfs_s_arguments_are_taken(monkeypatch):
@@ -45,7 +45,8 @@ OPTIONS = {"endpoint": "https://x", "emulator": True, "anonymous": True, "creden
            "credentials_file": "file", "first_byte_timeout": 7.0, "stall_timeout": 7.0,
            "connect_timeout": 7.0, "token_limit": 7.0, "slice": 1 << 20, "memory_cap": 1 << 28,
            "upload_memory": 1 << 28, "tokens_to_emulator": True, "service": "s3", "addressing": "path",
-           "upload_checksum": "composite", "requester_pays": True, "cache": dataflux.Cache("cache")}
+           "upload_checksum": "composite", "requester_pays": True, "cache": dataflux.Cache("cache"), "resolve": ("host:443:10.0.0.1",),
+           "encryption_key": bytes(range(32))}
 KEYS = {"access_key_id": "x", "secret_access_key": "y", "session_token": "z"}
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _STYLES = ("path", "virtual_hosted", "bucket_bound")
 _TEXTS = ("host", "scheme", "account", "access_key_id", "secret_access_key")
+_arrays = {}
 _RULES = {"eq": 0, "starts-with": 1, "content-length-range": 2}
 
 
@@ -76,7 +77,11 @@ def _conditions(given):
         rows = [tuple(row) for row in ([] if given is None else given)]
     except TypeError:
         raise TypeError('conditions: triples are needed, such as ("starts-with", "$acl", "")') from None
-    made = (kind_of("form_condition") * len(rows))()
+    # A type is in cycles: those of powers of two are made once, and have room for some more.
+    room = 1 << max(len(rows) - 1, 0).bit_length()
+    if room not in _arrays:
+        _arrays[room] = kind_of("form_condition") * room
+    made = _arrays[room]()
     for each, row in zip(made, rows):
         if len(row) != 3 or row[0] not in _RULES:
             raise ValueError(f"conditions: {row!r} is none: it has the form of a policy's, (\"eq\", field, value), "

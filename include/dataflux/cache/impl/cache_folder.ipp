@@ -63,8 +63,9 @@ DATAFLUX_INLINE std::string segment_name(std::uint32_t number) {
 DATAFLUX_INLINE cache_file open_segment(int folder, std::uint32_t number) noexcept {
   cache_file opened;
   within_memory([&] {
-    opened = cache_file(
-        ::openat(folder, segment_name(number).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    // Whatever lies there, such as a pipe, makes nobody wait.
+    opened = cache_file(::openat(folder, segment_name(number).c_str(),
+                                 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   });
   return opened;
 }

@@ -51,9 +51,10 @@ DATAFLUX_INLINE bool cache_index::is_small_for(std::uint64_t wanted) const noexc
 }
 
 DATAFLUX_INLINE bool cache_index::open_known(int folder) noexcept {
-  cache_file file(::openat(folder, cache_index_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  cache_file file(::openat(folder, cache_index_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!file) {  // where nothing may be written, what is there can be read all the same
-    file = cache_file(::openat(folder, cache_index_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    file = cache_file(
+        ::openat(folder, cache_index_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   }
   cache_index_head head;
   struct stat facts {};

@@ -46,6 +46,9 @@ DATAFLUX_INLINE result<void> objects_copy::check(const copy_objects_request& req
   if (auto good = validate_bucket_name(asked.source_bucket); !good) return good;
   if (asked.source_bucket == asked.bucket) {
     if (asked.source_prefix == asked.prefix) return bad("prefix: it would be copied onto itself");
+    if (asked.move && asked.source_prefix.starts_with(asked.prefix)) {
+      return bad("move: the source lies in the target, where names of both may be the same");
+    }
     if (asked.delete_extra && asked.source_prefix.starts_with(asked.prefix)) {
       return bad("delete_extra: the source lies in the target, and would be removed");
     }
