@@ -13,9 +13,6 @@ using dataflux::error;
 
 namespace {
 
-/// Marks errors of this machine's files: error::verb() of those of the service names a verb.
-constexpr std::string_view file_verb{"file"};
-
 errc code_of(int number) noexcept {
   switch (number) {
     case ENOENT:

@@ -19,6 +19,9 @@
 
 namespace cli {
 
+/// Marks errors of this machine's files: error::verb() of those of the service names a verb.
+inline constexpr std::string_view file_verb{"file"};
+
 /// What the program tells whoever started it; `dataflux --help` prints the same list.
 enum class exit_status : int {
   ok = 0,

@@ -82,6 +82,28 @@ class Names(Moving):
         self.fails(5, "mv", "-r", "src/", self.url("up"), saying="up/b")
         self.assertEqual({"b": b"2"}, self.files("src"))
 
+    def test_nothing_takes_the_place_of_another_one(self):
+        self.put({"p/a": b"1", "q/a": b"22", "x/y/a": b"3", "x/y/y/a": b"44"})
+        self.write("l/a", b"5")
+        self.write("m/a", b"66")
+        before = self.listed(self.url())
+        for sources in (["p/a", "q/a"], ["p/*", "q/*"], ["p/a", "q/"]):
+            self.fails(2, "mv", "-r", *map(self.url, sources), self.url("t/"), saying="last names that differ")
+        self.fails(2, "mv", "l/a", "m/a", self.url("t/"), saying="last names that differ")
+        self.fails(2, "mv", "-r", self.url("x/y/"), self.url("x/"), saying="the source lies in the target")
+        self.assertEqual(before, self.listed(self.url()))
+        self.assertEqual({"l/a": b"5", "m/a": b"66"}, self.files())
+        self.write("n/b", b"7")
+        self.ok("mv", "l/a", "n/b", self.url("t/"))
+        self.assertEqual({"m/a": b"66"}, self.files())
+
+    def test_a_link_goes_when_all_is_sent(self):
+        self.write("src/a", noise(3 * MIB))
+        os.symlink("a", self.folder / "src/z")
+        self.ok("mv", "-r", "src/", self.url("up"))
+        self.assertEqual([self.url("up/a"), self.url("up/z")], self.listed(self.url()))
+        self.assertEqual({}, self.files())
+
     def test_wrong_uses(self):
         self.fails(2, "mv", "-", self.url("x"), saying="'-' is none")
         self.fails(2, "mv", "a", "b", saying="neither side")
