@@ -43,7 +43,7 @@ class objects_copy final : public folder_copy {
   bool meet(std::string_view target);
   void end_target();
   void note_extra();
-  void take(one_object one, bool same);
+  void take(const one_object& one, bool same);
   void begin(const one_object& one);
   void begin_rename(const one_object& one);
   void begin_copy(const one_object& one);

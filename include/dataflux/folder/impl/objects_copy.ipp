@@ -127,7 +127,7 @@ DATAFLUX_INLINE bool objects_copy::next() {
     there_->pop();
   }
   source_->pop();
-  if (wanted) take(std::move(one), same && asked_.only_changed);
+  if (wanted) take(one, same && asked_.only_changed);
   return true;
 }
 
@@ -167,7 +167,7 @@ DATAFLUX_INLINE void objects_copy::note_extra() {
       {.target = std::string(row.name), .size = row.size, .generation = row.generation});
 }
 
-DATAFLUX_INLINE void objects_copy::take(one_object one, bool same) {
+DATAFLUX_INLINE void objects_copy::take(const one_object& one, bool same) {
   expect(1, one.size);
   if (same) return done_with(one, copy_outcome::already_there);
   if (asked_.dry_run) return done_with(one, copy_outcome::copied);

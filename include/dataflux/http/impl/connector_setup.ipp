@@ -73,7 +73,7 @@ DATAFLUX_INLINE void connector::state::configure_route(
   a.route = route_of(to);
   const routes::place where = detours.place_of(to);
   if (where != routes::place{to.host, to.port}) {
-    const std::string entry = detours.text_of({to.host, to.port}) + ":" + detours.text_of(where);
+    const std::string entry = routes::text_of({to.host, to.port}) + ":" + routes::text_of(where);
     a.detour = ::curl_slist_append(nullptr, entry.c_str());
     if (a.detour == nullptr) throw std::bad_alloc();
     set_option(easy, CURLOPT_CONNECT_TO, a.detour);
