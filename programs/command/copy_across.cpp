@@ -187,6 +187,101 @@ void remove_extra(const copy_job& job, const location& target, const std::string
   if (!removed) job.report.failed(removed.error());
 }
 
+/// All below one prefix, by several threads.
+class prefix_copy {
+ public:
+  prefix_copy(const copy_job& job, const source& from, const location& target,
+              const std::string& root, const object_columns& rows, std::vector<bool> wanted)
+      : job_(job),
+        where_(from.where),
+        target_(target),
+        root_(root),
+        prefix_(prefix_of(from)),
+        rows_(rows),
+        wanted_(std::move(wanted)),
+        missing_(from, prefix_) {}
+
+  static std::string prefix_of(const source& from) {
+    return from.many() ? from.where.name : folder_prefix(from.where.name);
+  }
+
+  void run() {
+    const auto& options = job_.options;
+    if (options.syncs() || options.go_on || options.delete_extra) {
+      auto there = look_at_target(job_, target_, root_);
+      if (!there) return job_.report.failed(there.error());
+      there_ = *std::move(there);
+    }
+    count();
+    copy_all();
+    if (job_.ended()) return;
+    missing_.report(job_.report);
+    if (!options.delete_extra) return;
+    if (job_.report.failures() == 0) return remove_extra(job_, target_, root_, there_);
+    job_.report.failed(error(errc::failed_precondition,
+                             "nothing was removed: not everything could be copied, so that the "
+                             "target may be all there is"));
+  }
+
+ private:
+  void count() {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (wanted_[i]) bytes += rows_.object_size(i);
+      missing_.met(rows_.name(i));
+    }
+    job_.report.expect(static_cast<std::uint64_t>(std::count(wanted_.begin(), wanted_.end(), true)),
+                       bytes);
+  }
+
+  void copy_all() {
+    std::atomic<std::size_t> next{0};
+    const auto some = [&] {
+      for (std::size_t i = next++; i < rows_.size() && !job_.ended(); i = next++) copy(i);
+    };
+    std::vector<std::jthread> others;
+    const std::size_t more = job_.only_tell == nullptr ? std::min(rows_.size(), at_a_time) : 1;
+    for (std::size_t i = 1; i < more; ++i) others.emplace_back(some);
+    some();
+  }
+
+  void copy(std::size_t i) {
+    const std::string name(rows_.name(i));
+    const std::string to = root_ + name.substr(prefix_.size());
+    const auto at = there_.rows.find(to);
+    if (at) {
+      const std::scoped_lock held(lock_);
+      there_.met[*at] = true;
+    }
+    if (!wanted_[i]) return;
+    const std::uint64_t size = rows_.object_size(i);
+    const bool compares = job_.options.syncs() || job_.options.go_on;
+    if (at && compares && is_same(job_, rows_, i, there_.rows, *at)) {
+      return job_.report.done({.how = deed::kept,
+                               .source = shown_url(where_.scheme, where_.bucket, name),
+                               .target = shown_url(target_.scheme, target_.bucket, to),
+                               .bytes = size},
+                              size);
+    }
+    if (only_told(job_, where_, target_, name, to, size)) return;
+    const auto known = job_.with.store.stat(
+        {.bucket = where_.bucket, .object = name, .limits = {.stop = job_.with.stop}});
+    if (!known) return job_.report.failed(known.error());
+    copy_one_across(job_, *known, target_, to);
+  }
+
+  const copy_job& job_;
+  const location& where_;
+  const location& target_;
+  const std::string& root_;
+  const std::string prefix_;
+  const object_columns& rows_;
+  const std::vector<bool> wanted_;
+  missing_names missing_;
+  target_state there_{};
+  std::mutex lock_{};  ///< of what has been met
+};
+
 }  // namespace
 
 void copy_one_across(const copy_job& job, const object_metadata& from, const location& target,
@@ -206,67 +301,15 @@ void copy_one_across(const copy_job& job, const object_metadata& from, const loc
 void copy_below_across(const copy_job& job, const source& from, const location& target,
                        const std::string& root) {
   const location& where = from.where;
-  const std::string prefix = from.many() ? where.name : folder_prefix(where.name);
   const auto found = find_objects(job.with, from, {}, job.options.recursive);
   const bool alone = !found && found.error().code() == errc::not_found && !from.many() &&
                      !job.options.syncs() && !job.options.select.narrows();
   if (alone && where.name.empty()) return;  // a bucket may be empty
   if (alone && !where.name.ends_with('/')) return copy_one_between(job, where, target);
   if (!found) return job.report.failed(found.error());
-  const object_columns& rows = *found;
-  const auto wanted = wanted_of(job, from, rows, prefix.size());
+  auto wanted = wanted_of(job, from, *found, prefix_copy::prefix_of(from).size());
   if (!wanted) return job.report.failed(wanted.error());
-  const bool compares = job.options.syncs() || job.options.go_on || job.options.delete_extra;
-  auto there = compares ? look_at_target(job, target, root) : result<target_state>(target_state{});
-  if (!there) return job.report.failed(there.error());
-  missing_names missing(from, prefix);
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if ((*wanted)[i]) bytes += rows.object_size(i);
-    missing.met(rows.name(i));
-  }
-  job.report.expect(static_cast<std::uint64_t>(std::count(wanted->begin(), wanted->end(), true)),
-                    bytes);
-  std::mutex lock;
-  std::atomic<std::size_t> next{0};
-  const auto one = [&](std::size_t i) {
-    const std::string name(rows.name(i));
-    const std::string to = root + name.substr(prefix.size());
-    const auto at = there->rows.find(to);
-    if (at) {
-      const std::scoped_lock held(lock);
-      there->met[*at] = true;
-    }
-    if (!(*wanted)[i]) return;
-    if (at && (job.options.syncs() || job.options.go_on) &&
-        is_same(job, rows, i, there->rows, *at)) {
-      return job.report.done({.how = deed::kept,
-                              .source = shown_url(where.scheme, where.bucket, name),
-                              .target = shown_url(target.scheme, target.bucket, to),
-                              .bytes = rows.object_size(i)},
-                             rows.object_size(i));
-    }
-    if (only_told(job, where, target, name, to, rows.object_size(i))) return;
-    const auto known = job.with.store.stat(
-        {.bucket = where.bucket, .object = name, .limits = {.stop = job.with.stop}});
-    if (!known) return job.report.failed(known.error());
-    copy_one_across(job, *known, target, to);
-  };
-  const auto some = [&] {
-    for (std::size_t i = next++; i < rows.size() && !job.ended(); i = next++) one(i);
-  };
-  std::vector<std::jthread> others;
-  const std::size_t more = job.only_tell == nullptr ? std::min(rows.size(), at_a_time) : 1;
-  for (std::size_t i = 1; i < more; ++i) others.emplace_back(some);
-  some();
-  others.clear();
-  if (job.ended()) return;
-  missing.report(job.report);
-  if (!job.options.delete_extra) return;
-  if (job.report.failures() == 0) return remove_extra(job, target, root, *there);
-  job.report.failed(error(errc::failed_precondition,
-                          "nothing was removed: not everything could be copied, so that the target "
-                          "may be all there is"));
+  prefix_copy(job, from, target, root, *found, *std::move(wanted)).run();
 }
 
 }  // namespace cli
