@@ -121,10 +121,10 @@ class joined {
   }
 
   result<sample_view*> next() {
-    const auto left = left_();
+    auto left = left_();
     if (!left || *left == nullptr) return left;
     if (rows_->right[next_++] == shard_join::nobody) return left;
-    const auto right = right_();
+    auto right = right_();
     if (!right) return right;
     if ((*left)->key != (*right)->key) {
       return error(errc::aborted, "two keys, '" + shown_name((*left)->key) + "' and '" +

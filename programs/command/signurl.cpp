@@ -48,7 +48,7 @@ result<dataflux::sign_url_request> request_of(const signurl_options& options) {
     r.query.emplace_back(each.substr(0, equals), each.substr(equals + 1));
   }
   constexpr std::string_view styles[]{"path", "virtual_hosted", "bucket_bound"};
-  for (std::uint8_t i = 0; i < std::size(styles); ++i) {
+  for (std::size_t i = 0; i < std::size(styles); ++i) {
     if (options.style != styles[i]) continue;
     r.style = static_cast<dataflux::url_style>(i);
     return r;
