@@ -22,7 +22,7 @@ key_bytes key_of(std::uint8_t byte) {
 client_ptr keyed(const world& w, const key_bytes& key) {
   auto o = w.options();
   o.encryption_key = key.data();
-  return w.make_client(o);
+  return world::make_client(o);
 }
 
 dataflux_status stated(const client_ptr& by, const dataflux_object_options& o, told& why,

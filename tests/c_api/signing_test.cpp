@@ -50,7 +50,7 @@ client_ptr robot(const world& w, const temporary_folder& folder) {
   o.credentials = DATAFLUX_CREDENTIALS_FILE;
   o.credentials_file = path.c_str();
   o.tokens_to_emulator = 1;
-  return w.make_client(o);
+  return world::make_client(o);
 }
 
 }  // namespace

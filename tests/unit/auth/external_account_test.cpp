@@ -292,6 +292,7 @@ TEST_CASE("external_account: a program runs only where that is allowed", "[auth]
   CHECK(f.machine.ran[0].limit == 7s);
   CHECK(f.machine.ran[0].variables ==
         std::vector<std::string>{
+            // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
             "GOOGLE_EXTERNAL_ACCOUNT_AUDIENCE=//iam.googleapis.com/projects/1/locations/global/"
             "workloadIdentityPools/p/providers/q",
             "GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE=urn:ietf:params:oauth:token-type:jwt",
@@ -334,6 +335,7 @@ TEST_CASE("external_account: what a program says is read strictly, and not shown
         R"({"version":1,"success":"true"})",
         R"({"version":1,"success":true,"token_type":"SECRET","id_token":"x"})",
         R"({"version":1,"success":true,"token_type":"urn:ietf:params:oauth:token-type:jwt"})",
+        // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
         R"({"version":1,"success":true,"token_type":"urn:ietf:params:oauth:token-type:jwt",)"
         R"("id_token":"x","expiration_time":99999999999999})",
         R"({"version":1,"success":true,"token_type":"urn:ietf:params:oauth:token-type:jwt",)"
@@ -377,6 +379,7 @@ TEST_CASE("external_account: every field is checked and named", "[auth]") {
         R"({"file":"/t","format":[]})", R"({"executable":{}})", R"({"executable":{"command":"'"}})",
         R"({"executable":{"command":"x","timeout_millis":1}})", R"({"environment_id":"aws2"})",
         R"({"environment_id":"aws1"})", R"({"certificate":{}})",
+        // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
         R"({"certificate":{"use_default_certificate_config":true,)"
         R"("certificate_config_location":"/c"}})"}) {
     INFO(source);

@@ -146,7 +146,7 @@ TEST_CASE("impersonated_service_account: every field is checked and named", "[au
   f.options.allowed_kinds = {"impersonated_service_account"};
   CHECK(f.load(test::to_json(file)).error().message().find("\"authorized_user\" are not among") !=
         std::string::npos);
-  f.options.allowed_kinds.push_back("authorized_user");
+  f.options.allowed_kinds.emplace_back("authorized_user");
   CHECK(f.load(test::to_json(file)));
 }
 

@@ -12,7 +12,6 @@
 /// too.
 namespace samples_test {
 
-namespace auth = dataflux::detail::auth;
 namespace codec = dataflux::detail::codec;
 
 namespace {

@@ -176,6 +176,7 @@ TEST_CASE("credentials_fuzz: files, prefixes and mutations keep the invariants",
       {user, robot, test::to_json(test::external_account_file()),
        test::to_json(test::external_user_file()),
        test::to_json(test::impersonated_file(test::external_account_file())),
+       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
        R"({"version":1,"success":true,"token_type":"urn:ietf:params:oauth:token-type:jwt",)"
        R"("id_token":"x","expiration_time":9999999999})",
        R"({"accessToken":"a","expireTime":"1970-01-01T00:01:00Z"})",

@@ -29,7 +29,6 @@ using dataflux::access_token;
 using dataflux::credentials_ptr;
 using dataflux::errc;
 using dataflux::error;
-using dataflux::result;
 using namespace std::chrono_literals;
 namespace auth = dataflux::detail::auth;
 

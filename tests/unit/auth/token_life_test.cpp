@@ -19,7 +19,6 @@
 /// requests that never wait while one lives.
 namespace token_life_test {
 
-using dataflux::error;
 using dataflux::result;
 using namespace std::chrono_literals;
 namespace auth = dataflux::detail::auth;

@@ -11,7 +11,6 @@ namespace select_folder_test {
 
 using dataflux::copy_outcome;
 using dataflux::errc;
-using dataflux::name_selection;
 using dataflux::object_columns;
 using names = std::set<std::string>;
 
@@ -102,7 +101,6 @@ TEST_CASE("copy_folder: what is not selected is no extra name, on either side", 
 }
 
 TEST_CASE("copy_folder: by time, what is clearly later is not read", "[folder]") {
-  namespace fs = std::filesystem;
   folder_fixture w;
   w.put({{"same", "1"}, {"larger", "22"}, {"recent", "3"}});
   REQUIRE(w.down(w.request()));

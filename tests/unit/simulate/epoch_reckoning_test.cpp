@@ -9,11 +9,9 @@
 namespace epoch_reckoning_test {
 
 using dataflux::epoch_bound;
-using dataflux::epoch_forecast;
 using dataflux::detail::bound_of;
 using dataflux::detail::epoch_outcome;
 using dataflux::detail::epoch_plan;
-using dataflux::detail::epoch_use;
 using dataflux::detail::forecast_of;
 
 TEST_CASE("epoch_reckoning: what is used up is what bounds", "[simulate]") {

@@ -12,7 +12,6 @@ namespace simulate_epoch_test {
 
 using namespace std::chrono_literals;
 using dataflux::epoch_bound;
-using dataflux::epoch_forecast;
 using dataflux::epoch_model;
 using dataflux::errc;
 using dataflux::simulate_epoch;
