@@ -201,10 +201,6 @@ class prefix_copy {
         wanted_(std::move(wanted)),
         missing_(from, prefix_) {}
 
-  static std::string prefix_of(const source& from) {
-    return from.many() ? from.where.name : folder_prefix(from.where.name);
-  }
-
   void run() {
     const auto& options = job_.options;
     if (options.syncs() || options.go_on || options.delete_extra) {
@@ -307,7 +303,7 @@ void copy_below_across(const copy_job& job, const source& from, const location& 
   if (alone && where.name.empty()) return;  // a bucket may be empty
   if (alone && !where.name.ends_with('/')) return copy_one_between(job, where, target);
   if (!found) return job.report.failed(found.error());
-  auto wanted = wanted_of(job, from, *found, prefix_copy::prefix_of(from).size());
+  auto wanted = wanted_of(job, from, *found, prefix_of(from).size());
   if (!wanted) return job.report.failed(wanted.error());
   prefix_copy(job, from, target, root, *found, *std::move(wanted)).run();
 }

@@ -244,7 +244,7 @@ void copy_below_within(const copy_job& job, const source& from, const location& 
 
 void copy_below_between(const copy_job& job, const source& from, const location& target) {
   const location& where = from.where;
-  const std::string prefix = from.many() ? where.name : folder_prefix(where.name);
+  const std::string prefix = prefix_of(from);
   std::string root = target.name;
   const bool takes_in = root.empty() || root.ends_with('/');
   if (!from.many() && !job.options.syncs() && takes_in && !where.name.ends_with('/')) {

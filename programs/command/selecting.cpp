@@ -126,6 +126,10 @@ result<name_selection> selection_of(const selecting_options& options) {
   return out;
 }
 
+std::string prefix_of(const source& from) {
+  return from.many() ? from.where.name : folder_prefix(from.where.name);
+}
+
 result<source> parse_source(const std::string& text, bool no_glob) {
   auto where = parse_location(text);
   if (!where) return std::move(where).error();
@@ -208,7 +212,7 @@ result<object_columns> find_objects(const session& with, const source& of,
   if (!narrowed) return narrowed.error();
   const auto selector = dataflux::name_selector::create(selection_in(of, *narrowed, below));
   if (!selector) return selector.error();
-  const std::string folder = of.many() ? of.where.name : folder_prefix(of.where.name);
+  const std::string folder = prefix_of(of);
   object_columns all;
   if (of.rows) {
     all = of.rows->slice(0, of.rows->size());

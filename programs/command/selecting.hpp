@@ -63,6 +63,9 @@ struct source {
   bool many() const noexcept { return !pattern.empty() || !names.empty() || rows != nullptr; }
 };
 
+/// What the names of all its objects begin with; below it each has its own part.
+std::string prefix_of(const source& from);
+
 /// A pattern is one unless names are taken as they are, or a file here has that very name. Errors:
 /// those of parse_location().
 dataflux::result<source> parse_source(const std::string& text, bool no_glob);

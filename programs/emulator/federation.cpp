@@ -25,23 +25,6 @@ constexpr std::array<std::string_view, 4> subject_types{
 constexpr std::string_view accounts_path = "/v1/projects/-/serviceAccounts/";
 constexpr std::int64_t longest_life_s = 43'200;
 
-http_reply json_document(int status, json_writer& out) {
-  http_reply reply;
-  reply.status = status;
-  reply.set("Content-Type", "application/json; charset=UTF-8");
-  reply.body = content{out.take()};
-  return reply;
-}
-
-http_reply oauth_error(int status, std::string_view error, std::string_view description) {
-  json_writer out{true};
-  out.begin_object();
-  out.member("error", error);
-  out.member("error_description", description);
-  out.end_object();
-  return json_document(status, out);
-}
-
 http_reply iam_error(int code, std::string_view status, std::string_view message) {
   json_writer out{true};
   out.begin_object();
@@ -53,7 +36,7 @@ http_reply iam_error(int code, std::string_view status, std::string_view message
   out.member("status", status);
   out.end_object();
   out.end_object();
-  return json_document(code, out);
+  return oauth_document(code, out);
 }
 
 /// What the form's `options` say: JSON, encoded once more than the form (protocol.md 4.4).
@@ -221,7 +204,7 @@ http_reply federation::downscope(const query_parameters& form) {
   out.member("issued_token_type", access_token_type);
   out.member("token_type", "Bearer");
   out.end_object();  // without expires_in: it ends as the other one does
-  return json_document(200, out);
+  return oauth_document(200, out);
 }
 
 http_reply federation::exchange(const http_request& request) {
@@ -267,7 +250,7 @@ http_reply federation::exchange(const http_request& request) {
   out.key("expires_in");
   out.number(tokens_.lifetime().count());
   out.end_object();
-  return json_document(200, out);
+  return oauth_document(200, out);
 }
 
 /// Each refresh token is good once: the reply has the next one.
@@ -297,7 +280,7 @@ http_reply federation::refresh(const http_request& request) {
   out.member("token_type", "Bearer");
   out.member("refresh_token", next);
   out.end_object();
-  return json_document(200, out);
+  return oauth_document(200, out);
 }
 
 http_reply federation::subject_token(const call& asked, const http_request& request) {
@@ -313,7 +296,7 @@ http_reply federation::subject_token(const call& asked, const http_request& requ
   out.member("expires_in", "3599");
   out.member("token_type", "Bearer");
   out.end_object();
-  return json_document(200, out);
+  return oauth_document(200, out);
 }
 
 bool federation::may_act(std::string_view email, const json_value& asked) const {
@@ -370,7 +353,7 @@ http_reply federation::generate(const json_value& body) {
   const auto end = std::chrono::system_clock::now() + given;
   out.member("expireTime", rfc3339(end).substr(0, 19) + "Z");
   out.end_object();
-  return json_document(200, out);
+  return oauth_document(200, out);
 }
 
 http_reply federation::sign_blob(const json_value& body) const {
@@ -383,7 +366,7 @@ http_reply federation::sign_blob(const json_value& body) const {
   out.member("keyId", tokens_.known().private_key_id);
   out.member("signedBlob", base64_encode(tokens_.key().sign(*payload)));
   out.end_object();
-  return json_document(200, out);
+  return oauth_document(200, out);
 }
 
 }  // namespace emulator

@@ -18,7 +18,17 @@ std::int64_t now_s() {
   return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
 }
 
-http_reply json_document(int status, json_writer& out) {
+http_reply plain(int status, std::string text) {
+  http_reply reply;
+  reply.status = status;
+  reply.set("Content-Type", "text/html; charset=UTF-8");
+  reply.body = content{std::move(text)};
+  return reply;
+}
+
+}  // namespace
+
+http_reply oauth_document(int status, json_writer& out) {
   http_reply reply;
   reply.status = status;
   reply.set("Content-Type", "application/json; charset=utf-8");
@@ -32,18 +42,8 @@ http_reply oauth_error(int status, std::string_view error, std::string_view desc
   out.member("error", error);
   out.member("error_description", description);
   out.end_object();
-  return json_document(status, out);
+  return oauth_document(status, out);
 }
-
-http_reply plain(int status, std::string text) {
-  http_reply reply;
-  reply.status = status;
-  reply.set("Content-Type", "text/html; charset=UTF-8");
-  reply.body = content{std::move(text)};
-  return reply;
-}
-
-}  // namespace
 
 const signing_key& token_authority::key() const {
   const std::lock_guard lock{mutex_};
@@ -107,7 +107,7 @@ http_reply token_authority::grant(std::string_view scope) {
   out.member("token_type", "Bearer");
   if (!scope.empty()) out.member("scope", scope);
   out.end_object();
-  return json_document(200, out);
+  return oauth_document(200, out);
 }
 
 http_reply token_authority::token(const http_request& request) {
@@ -167,7 +167,7 @@ http_reply token_authority::metadata(const http_request& request) {
     out.string("https://www.googleapis.com/auth/cloud-platform");
     out.end_array();
     out.end_object();
-    reply = json_document(200, out);
+    reply = oauth_document(200, out);
   } else if (path == "/computeMetadata/v1/universe/universe-domain") {
     reply = text("googleapis.com");
   } else if (path == "/computeMetadata/v1/project/project-id") {

@@ -13,6 +13,12 @@
 
 namespace emulator {
 
+class json_writer;
+
+/// Replies of an endpoint that gives tokens: a document, and a refusal as RFC 6749 has it.
+http_reply oauth_document(int status, json_writer& out);
+http_reply oauth_error(int status, std::string_view error, std::string_view description);
+
 /// Whom the emulator knows and what it trusts.
 struct identity {
   std::string client_email{"emulator@example.iam.gserviceaccount.com"};
