@@ -2,6 +2,7 @@
 
 #include <dataflux/auth/detail/environment.hpp>
 #include <dataflux/auth/detail/program.hpp>
+#include <dataflux/exec/detail/descriptor.hpp>
 #include <dataflux/exec/detail/replacing_file.hpp>
 
 #include <fcntl.h>
@@ -16,21 +17,6 @@
 namespace dataflux::inline DATAFLUX_ABI::detail::auth {
 
 inline constexpr std::size_t longest_credentials_file = std::size_t{1} << 20;
-
-class open_file {
- public:
-  explicit open_file(const char* path) noexcept
-      : descriptor_(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  open_file(const open_file&) = delete;
-  open_file& operator=(const open_file&) = delete;
-  ~open_file() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int get() const noexcept { return descriptor_; }
-
- private:
-  int descriptor_;
-};
 
 inline error file_error(const std::string& path, int reason) {
   errc code = errc::unavailable;
@@ -54,7 +40,7 @@ class process_environment_reader final : public environment {
   }
 
   result<std::string> read_file(const std::string& path) const override {
-    const open_file file(path.c_str());
+    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat facts {};
     if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) return file_error(path, errno);
     // Opened without waiting, so that a named pipe is found here instead of hanging the caller.

@@ -6,6 +6,7 @@
 #include <dataflux/codec/detail/json.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/detail/file_error.hpp>
+#include <dataflux/exec/detail/descriptor.hpp>
 #include <dataflux/exec/detail/hidden_file.hpp>
 #include <dataflux/exec/detail/locked_file.hpp>
 #include <dataflux/exec/detail/own_folder.hpp>
@@ -48,21 +49,6 @@ inline std::string check_of(std::string_view identity, std::string_view token, s
   return text;
 }
 
-/// A descriptor, closed with it.
-class closing {
- public:
-  explicit closing(int descriptor) noexcept : descriptor_(descriptor) {}
-  closing(const closing&) = delete;
-  closing& operator=(const closing&) = delete;
-  ~closing() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int get() const noexcept { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 /// Ours, for nobody else, and with one name.
 inline bool is_ours_alone(int file) noexcept {
   struct stat facts {};
@@ -80,16 +66,6 @@ inline std::string read_all(int file) {
     text.append(piece, static_cast<std::size_t>(got));
   }
   return {};
-}
-
-inline bool write_all(int file, std::string_view bytes) noexcept {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
 }
 
 }  // namespace token_file_detail
@@ -155,8 +131,8 @@ DATAFLUX_INLINE result<std::optional<kept_token>> token_file::read() const {
   using found = std::optional<kept_token>;
   const auto opened = open_folder(true);
   if (!opened) return opened.error();
-  const d::closing folder(*opened);
-  const d::closing file(::openat(folder.get(), (identity_ + ".token").c_str(),
+  const descriptor folder(*opened);
+  const descriptor file(::openat(folder.get(), (identity_ + ".token").c_str(),
                                  O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (file.get() < 0 || !d::is_ours_alone(file.get())) return found();
   return read_kept(d::read_all(file.get()), identity_);
@@ -165,7 +141,7 @@ DATAFLUX_INLINE result<std::optional<kept_token>> token_file::read() const {
 DATAFLUX_INLINE result<bool> token_file::try_lock() {
   const auto opened = open_folder(true);
   if (!opened) return opened.error();
-  const token_file_detail::closing folder(*opened);
+  const descriptor folder(*opened);
   const std::string name = identity_ + ".lock";
   const int lock = open_locked(folder.get(), name, 0600);
   if (lock >= 0) {
@@ -180,10 +156,9 @@ DATAFLUX_INLINE result<bool> token_file::try_lock() {
 DATAFLUX_INLINE result<void> token_file::put(const kept_token& kept) const {
   const auto opened = open_folder(true);
   if (!opened) return opened.error();
-  const token_file_detail::closing folder(*opened);
+  const descriptor folder(*opened);
   hidden_file file;
-  const bool good = file.create(folder.get(), 0600) &&
-                    token_file_detail::write_all(file.descriptor(), write_kept(kept, identity_)) &&
+  const bool good = file.create(folder.get(), 0600) && file.write(write_kept(kept, identity_)) &&
                     file.publish(identity_ + ".token", false);
   if (good) return {};
   return detail::file_error(errno, "write a token into", folder_);

@@ -50,6 +50,8 @@ class hidden_file {
   bool open(int folder, std::string name, unsigned mode);
   /// -1: there is none.
   int descriptor() const noexcept { return file_; }
+  /// All of it, where the file has got to.
+  bool write(std::string_view bytes) noexcept;
   /// Gives it the name, in place of what has it, but for a folder (EISDIR). With `flush` the file
   /// and its name outlive a loss of power, where the file system can do that. The descriptor stays
   /// open, and so does the lock of a file that had a name.

@@ -273,6 +273,18 @@ DATAFLUX_INLINE bool hidden_file::rename_to(const std::string& name, bool over) 
   return true;
 }
 
+DATAFLUX_INLINE bool hidden_file::write(std::string_view bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file_, bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
 DATAFLUX_INLINE bool hidden_file::publish(const std::string& name, bool flush) {
   return publish(name, flush, true);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/file_error.hpp>
+#include <dataflux/exec/detail/descriptor.hpp>
 #include <dataflux/exec/detail/own_folder.hpp>
 
 #include <fcntl.h>
@@ -66,27 +67,6 @@ inline result<void> check_stays(int above, const std::string& path) {
                    "': take that permission away (chmod go-w), or name another folder"};
 }
 
-/// A descriptor, closed unless it is taken.
-class opened_folder {
- public:
-  explicit opened_folder(const std::string& path, int more = 0) noexcept
-      : descriptor_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | more)) {}
-  opened_folder(const opened_folder&) = delete;
-  opened_folder& operator=(const opened_folder&) = delete;
-  ~opened_folder() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int get() const noexcept { return descriptor_; }
-  int take() noexcept {
-    const int taken = descriptor_;
-    descriptor_ = -1;
-    return taken;
-  }
-
- private:
-  int descriptor_;
-};
-
 DATAFLUX_INLINE result<int> open_own_folder(const own_folder& wanted, bool make) {
   const std::string& path = wanted.path;
   if (path.empty()) return error{errc::invalid_argument, "folder: the name is empty"};
@@ -96,7 +76,8 @@ DATAFLUX_INLINE result<int> open_own_folder(const own_folder& wanted, bool make)
     return file_error(errno, "make the folder", path);
   }
   const std::string own = path + "/" + wanted.name;
-  const opened_folder above(path);
+  constexpr int as_folder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  const descriptor above(::open(path.c_str(), as_folder));
   if (above.get() < 0) return file_error(errno, "open", path);
   if (auto local = check_local(above.get(), path); !local) return std::move(local).error();
   if (wanted.stays) {
@@ -106,7 +87,7 @@ DATAFLUX_INLINE result<int> open_own_folder(const own_folder& wanted, bool make)
   if (make && ::mkdir(own.c_str(), ours_alone) != 0 && errno != EEXIST) {
     return file_error(errno, "make the folder", own);
   }
-  opened_folder folder(own, O_NOFOLLOW);
+  descriptor folder(::open(own.c_str(), as_folder | O_NOFOLLOW));
   if (folder.get() < 0) return file_error(errno, "open", own);
   if (auto good = check_own(folder.get(), own, wanted); !good) return std::move(good).error();
   return folder.take();

@@ -43,14 +43,7 @@ DATAFLUX_INLINE result<void> replacing_file::create() {
 }
 
 DATAFLUX_INLINE result<void> replacing_file::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(file_.descriptor(), bytes.data(), bytes.size());
-    if (count >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(count));
-    } else if (errno != EINTR) {
-      return fail("write");
-    }
-  }
+  if (!file_.write(bytes)) return fail("write");
   return {};
 }
 
